@@ -1,0 +1,172 @@
+package claimtest
+
+import (
+	"context"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Acquire checks and takes.
+func (h *MemoryHandle) Acquire(ctx context.Context, req claim.Request) (claim.Grant, error) {
+	var g claim.Grant
+	err := h.step(ctx, "acquire", func() error {
+		if err := req.Validate(); err != nil {
+			return err
+		}
+		m := h.m
+		s := m.slots[req.Ref]
+		if s == nil {
+			s = &memSlot{ref: req.Ref, moved: m.now()}
+			m.slots[req.Ref] = s
+		}
+		if m.byClaim[req.Key.Claim] != nil {
+			return m.again(s, req.Key, &g)
+		}
+		why, err := m.refusal(s, req)
+		if err != nil {
+			m.note(claim.Refused(req, err))
+			return err
+		}
+		m.grant(s, req, why, &g)
+		return nil
+	})
+	return g, err
+}
+
+// again answers a request whose key was seen before: the same grant while it is
+// the slot's live claim, and never again once it is not.
+func (m *Memory) again(s *memSlot, key claim.Key, g *claim.Grant) error {
+	c, err := m.own(key)
+	if err != nil {
+		return err
+	}
+	if c.Ended || c.Ref != s.ref {
+		return m.lost(key, "it has ended")
+	}
+	g.Claim = m.view(c)
+	return nil
+}
+
+// refusal says why the slot cannot be had, or on what ground it can. It puts the
+// caller in line if it brought a ticket.
+func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err error) {
+	if hold := m.held(req.Ref); hold != nil {
+		return "", &slot.DeferError{
+			Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req.Ticket, m.now()),
+		}
+	}
+	reason, err = m.ground(s, req)
+	passes := req.Head || reason == slot.ReasonResumed
+	if passes && err == nil {
+		return reason, nil
+	}
+	m.dropSilent(s, req.Ticket)
+	place := s.join(req.Ticket, m.now())
+	if err != nil {
+		err.(*slot.BusyError).Place = place
+		return "", err
+	}
+	if place.Ahead > 0 {
+		m.poke(s)
+		return "", m.inLine(s, req, place)
+	}
+	return reason, nil
+}
+
+// inLine refuses a caller that could have the slot but for those before it.
+func (m *Memory) inLine(s *memSlot, req claim.Request, place *slot.Place) error {
+	e := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: m.caps.Name, Place: place}
+	if _, free := m.takable(s); !free {
+		e.Reason, e.Claim = slot.ReasonHeld, m.view(s.newest)
+	}
+	return e
+}
+
+// takable says on what ground anybody may have the slot, without a Displace.
+func (m *Memory) takable(s *memSlot) (reason string, ok bool) {
+	c := s.newest
+	switch {
+	case c == nil || c.Ended:
+		return slot.ReasonFree, true
+	case m.dead(c):
+		return slot.ReasonDead, true
+	case m.left(c) > 0:
+		return "", false
+	}
+	// Expiry is enough if nothing can still be at work behind it: a warden
+	// ended the tree, or there is no process to be seen at all.
+	unseen := c.Kind == slot.Waiting || c.Warden || c.Kind == slot.Detached && !c.Bound
+	return slot.ReasonExpired, unseen
+}
+
+// ground adds to takable what the request itself brings.
+func (m *Memory) ground(s *memSlot, req claim.Request) (string, error) {
+	if reason, ok := m.takable(s); ok {
+		return reason, nil
+	}
+	c := s.newest
+	if d := req.Displace; d != nil && d.Claim == c.ID {
+		waiting := c.Kind == slot.Waiting
+		switch {
+		case d.Why == claim.Dead && !waiting:
+			return slot.ReasonDead, nil
+		case d.Why == claim.Overdue && m.left(c) <= 0:
+			return slot.ReasonExpired, nil
+		case d.Why == claim.Forced:
+			return slot.ReasonForced, nil
+		case d.Why == claim.Resumed && waiting:
+			return slot.ReasonResumed, nil
+		}
+	}
+	return "", &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: m.view(c), Store: m.caps.Name}
+}
+
+// grant takes the slot, setting aside what is there.
+func (m *Memory) grant(s *memSlot, req claim.Request, reason string, g *claim.Grant) {
+	fence := m.wall().UnixMilli()
+	if old := s.newest; old != nil {
+		fence = max(fence, old.Fence+1)
+		if !old.Ended {
+			v := m.view(old)
+			g.Displaced = &v
+		}
+	}
+	now := m.now()
+	c := &memClaim{
+		Claim: slot.Claim{
+			ID: req.Key.Claim, Ref: req.Ref, Kind: req.Kind, Phase: slot.Starting, Fence: fence, Holder: req.Holder,
+			Run: req.Run, Dir: req.Dir, Warden: req.Warden, Bound: req.Bound, TTL: req.TTL, Grace: req.Grace,
+			Since: m.wall(), RenewedAt: m.wall(),
+		},
+		token: claim.HashToken(req.Key.Token), boot: m.clock.BootID(), startBy: now + m.opt.StartMax,
+	}
+	if req.Kind == slot.Detached {
+		c.Phase, c.begun = slot.Running, true
+	} else {
+		m.runs = append(m.runs, &slot.Run{
+			ID: req.Run, Ref: req.Ref, Rule: req.Rule, Path: req.Holder.Path, Claim: c.ID, Fence: fence,
+			State: slot.RunStarting, Holder: req.Holder, Dir: req.Dir,
+		})
+	}
+	m.extend(c)
+	s.newest, m.byClaim[c.ID] = c, s
+	m.leave(s, req.Ticket)
+	g.Claim = m.view(c)
+	detail := ""
+	if req.Displace != nil {
+		detail = req.Displace.Detail
+	}
+	m.note(claim.Granted(req, fence, g.Displaced, reason, detail))
+}
+
+// extend moves the deadline as a grant, a renewal or a start does.
+func (m *Memory) extend(c *memClaim) time.Duration {
+	now := m.now()
+	c.deadline = now + c.TTL
+	if !c.begun {
+		c.deadline = min(now+m.opt.StartTTL+c.Grace, c.startBy)
+	}
+	return c.deadline - now
+}

@@ -1,0 +1,91 @@
+package claim
+
+import (
+	"fmt"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Granted is the decision that goes with a granted request.
+func Granted(req Request, fence int64, displaced *slot.Claim, reason, detail string) slot.Decision {
+	d := slot.Decision{
+		Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Proceed, Reason: reason, Detail: detail,
+		Fence: fence, Run: req.Run,
+	}
+	if displaced != nil {
+		d.Detail = join("it was held by "+Who(*displaced), detail)
+	}
+	if req.Kind == slot.Detached {
+		d.Next = "held until it is released or expires"
+	} else {
+		d.Next = "the worker starts"
+	}
+	return d
+}
+
+// Refused is the decision that goes with a busy or deferred request. It carries
+// no times, so that equal refusals in a row are one record.
+func Refused(req Request, err error) slot.Decision {
+	d := slot.Decision{Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Defer}
+	waits := req.Ticket != nil
+	switch e := err.(type) {
+	case *slot.BusyError:
+		d.Reason, d.Fence, d.Run, d.Detail = e.Reason, e.Claim.Fence, e.Claim.Run, e.Detail
+		if e.Claim.ID != "" {
+			d.Detail = join(Who(e.Claim), e.Detail)
+		}
+	case *slot.DeferError:
+		d.Reason, d.Detail = e.Reason, e.Detail
+	}
+	d.Next = "nothing started; the caller was told and may ask again"
+	if waits {
+		d.Next = "the caller waits in line"
+	}
+	return d
+}
+
+// Closed is the decision that goes with the end of a claim.
+func Closed(c slot.Claim, out slot.Outcome) slot.Decision {
+	d := slot.Decision{
+		Ref: c.Ref, Path: c.Holder.Path, Verdict: slot.Ended, Reason: string(out.Result), Detail: out.Reason,
+		Fence: c.Fence, Run: c.Run, Next: "the slot is free",
+	}
+	switch {
+	case out.Signal != "":
+		d.Detail = join(out.Signal, out.Reason)
+	case out.Exit != nil:
+		d.Detail = join(fmt.Sprintf("exit %d", *out.Exit), out.Reason)
+	}
+	if out.Result == slot.Waits {
+		d.Next = "the slot is kept for a person; release, takeover or --force ends that"
+	}
+	return d
+}
+
+// Who names a holder for people: program, pid, host and path.
+func Who(c slot.Claim) string {
+	s := c.Holder.Command
+	if s == "" {
+		s = "somebody"
+	}
+	if c.Holder.Process.PID != 0 {
+		s += fmt.Sprintf(" (pid %d)", c.Holder.Process.PID)
+	}
+	if c.Holder.Host != "" {
+		s += " on " + c.Holder.Host
+	}
+	if c.Holder.Path != "" {
+		s += ", " + c.Holder.Path
+	}
+	return s
+}
+
+func join(a, b string) string {
+	switch {
+	case a == "":
+		return b
+	case b == "":
+		return a
+	}
+	return a + ": " + b
+}

@@ -1,0 +1,180 @@
+package claim
+
+import (
+	"context"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Key is what makes a caller the owner of one claim. The token is chosen by the
+// caller (NewKey), so that a request whose answer was lost can be sent again.
+type Key struct {
+	Claim string
+	Token string
+}
+
+// Why says on what ground a live claim is set aside.
+type Why string
+
+const (
+	// Dead: the holder's process was proved to be gone.
+	Dead Why = "dead"
+	// Overdue: the deadline passed, and the caller can see that no warden-less
+	// holder would be missed. The store checks the deadline again.
+	Overdue Why = "expired"
+	// Forced: a person said so. The store checks nothing but the id.
+	Forced Why = "forced"
+	// Resumed: a waiting claim goes back to work, with a new fence and token.
+	Resumed Why = "resumed"
+)
+
+// Displace names the one claim that Acquire may set aside. If another claim is
+// the slot's newest by then, Acquire answers busy as if it had not been given.
+type Displace struct {
+	Claim  string
+	Why    Why
+	Detail string // the evidence or the person's reason, for the decision
+}
+
+// Ticket is a place in line. A caller that gives one waits if it cannot have the
+// slot at once; the same ticket keeps its place over any number of calls.
+type Ticket struct {
+	ID      string
+	Process slot.Process // of the one who waits
+}
+
+// Request asks for a slot.
+type Request struct {
+	Ref    slot.Ref
+	Key    Key
+	Kind   slot.Kind
+	Holder slot.Holder
+	Rule   string
+	Run    string // supervised: the run that is committed with the claim
+	Dir    string // its folder
+	Warden bool
+	Bound  bool
+	TTL    time.Duration
+	Grace  time.Duration
+
+	Displace *Displace
+	Ticket   *Ticket
+	// Head lets a person's forced claim pass the line.
+	Head bool
+}
+
+// Grant is a claim that was given.
+type Grant struct {
+	Claim slot.Claim
+	// Displaced is the live claim that was set aside for this one, if any.
+	Displaced *slot.Claim
+}
+
+// Lease is what a renewal grants: TTL, counted by the caller from the moment
+// before it asked.
+type Lease struct {
+	TTL   time.Duration
+	Phase slot.Phase
+	// StopReason is set when somebody asked the holder to stop.
+	StopReason string
+}
+
+// Slot is a look at one slot.
+type Slot struct {
+	Ref     slot.Ref
+	Newest  *slot.Claim // live or ended; nil if the slot was never used
+	Hold    *slot.Hold  // that pauses it, if any
+	Waiting int         // how many stand in line
+}
+
+// Live returns the claim that is not ended, or nil. Whether its holder lives or
+// its deadline has passed is not judged here.
+func (s Slot) Live() *slot.Claim {
+	if s.Newest == nil || s.Newest.Ended {
+		return nil
+	}
+	return s.Newest
+}
+
+// Capabilities are what a store declares and the suite asserts.
+type Capabilities struct {
+	Name         string
+	CrossProcess bool // excludes processes of one host
+	CrossHost    bool // excludes hosts, so that runs need a warden
+	Notifies     bool // wakes the head of the line without polling
+	BootTime     bool // deadlines count suspend and never step
+	// Tick is the finest time step at which deadlines can be told apart.
+	Tick time.Duration
+}
+
+// Store is a claim backend. Each method is one atomic step.
+//
+// Errors: *slot.BusyError and *slot.DeferError refuse; slot.ErrLost says that
+// the key is not the slot's newest claim; slot.ErrUnknown says that the store
+// could not be asked, or that it is not known whether the step was taken.
+// A step with an unknown end may be sent again with the same key.
+type Store interface {
+	Capabilities() Capabilities
+
+	// Acquire checks and takes. It records its verdict as a decision.
+	Acquire(ctx context.Context, req Request) (Grant, error)
+	// Renew moves the deadline. An expired claim that is still the slot's
+	// newest record is renewed; a displaced or ended one is lost for good.
+	Renew(ctx context.Context, key Key) (Lease, error)
+	// Start takes a supervised claim from starting to running. It refuses with
+	// a *slot.BusyError (ReasonUnstopped) while an earlier run of the slot on
+	// this host still has no TreeGone.
+	Start(ctx context.Context, key Key) (Lease, error)
+	// Check answers the claim if it is live, unexpired and the key's own.
+	Check(ctx context.Context, key Key) (slot.Claim, error)
+	// Release ends the claim, closes its run with the outcome (the caller has
+	// proved that its tree is gone) and wakes the line. Releasing the slot's
+	// newest record again is harmless.
+	Release(ctx context.Context, key Key, out slot.Outcome) (slot.Claim, error)
+	// Park turns a running claim into a waiting one and closes its run. The
+	// key is void afterwards; Acquire with Resumed goes back to work.
+	Park(ctx context.Context, key Key, out slot.Outcome) (slot.Claim, error)
+	// AskStop marks a live claim, by id, so that its holder's next renewal
+	// tells it to stop. It returns the claim.
+	AskStop(ctx context.Context, claim, reason string) (slot.Claim, error)
+
+	// Look reads one slot, Live all claims that are not ended.
+	Look(ctx context.Context, ref slot.Ref) (Slot, error)
+	Live(ctx context.Context) ([]slot.Claim, error)
+
+	// Wake returns a channel that is poked when the ticket should look again:
+	// when it becomes the head and when its slot is freed. Leave gives up the
+	// place, and pokes the next in line.
+	Wake(ctx context.Context, ref slot.Ref, ticket Ticket) (<-chan struct{}, error)
+	Leave(ctx context.Context, ref slot.Ref, ticket Ticket) error
+
+	Close() error
+}
+
+// Journal is where runs, decisions and holds are recorded.
+type Journal interface {
+	// TreeGone records that nothing of the run is left on this host, and, if
+	// the run is not ended yet, how it ended.
+	TreeGone(ctx context.Context, run string, out slot.Outcome) error
+	// OpenRuns lists the slot's runs without TreeGone that began in this boot
+	// of this host, oldest first.
+	OpenRuns(ctx context.Context, ref slot.Ref) ([]slot.Run, error)
+	// Run reads one run; Runs lists the newest first, of one ref (or of all
+	// if ref is zero), limit 0 being all.
+	Run(ctx context.Context, id string) (slot.Run, error)
+	Runs(ctx context.Context, ref slot.Ref, limit int) ([]slot.Run, error)
+
+	// Note records a decision, joining it to an equal one just before it.
+	Note(ctx context.Context, d slot.Decision) error
+	// Decisions lists the decisions on a ref, oldest first.
+	Decisions(ctx context.Context, ref slot.Ref) ([]slot.Decision, error)
+	// Prune drops decisions whose last time lies before the given one.
+	Prune(ctx context.Context, before time.Time) (int, error)
+
+	// Hold pauses a ref or repository; setting it again replaces the reason.
+	Hold(ctx context.Context, h slot.Hold) error
+	// Unhold ends a pause and reports whether there was one.
+	Unhold(ctx context.Context, scope string) (bool, error)
+	Holds(ctx context.Context) ([]slot.Hold, error)
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// World is what a verb may touch of the world around it.
+type World struct {
+	In, Out, Err *os.File
+	Config       config.Sources
+	Environ      func() []string
+}
+
+// System is the world of this process.
+func System() World {
+	return World{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Config: config.System(), Environ: os.Environ}
+}
+
+// cli is one invocation.
+type cli struct {
+	World
+	config string // --config
+	store  string // --store
+	quiet  bool   // a refusal is told by its exit code alone
+}
+
+// Main runs one verb and returns the exit code.
+func Main(args []string, w World) int {
+	c := &cli{World: w}
+	root := c.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(context.Background())
+	c.tell(err)
+	return exitCode(err)
+}
+
+func (c *cli) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "oneslot",
+		Short:         "Many dispatchers, one slot: exactly one worker per issue or pull request",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetIn(c.In)
+	root.SetOut(c.Out)
+	root.SetErr(c.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return c.usage(cmd, err) })
+	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration `file`")
+	root.PersistentFlags().StringVar(&c.store, "store", "", "store `address`, such as sqlite:/var/lib/oneslot/oneslot.db")
+	root.AddCommand(c.verbs()...)
+	return root
+}
+
+// usage marks an error as the caller's mistake in words.
+func (c *cli) usage(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w: %v; see `%s --help`", slot.ErrUsage, err, cmd.CommandPath())
+}
+
+// load reads the configuration.
+func (c *cli) load(cmd *cobra.Command) (*config.Config, error) {
+	src := c.Config
+	src.ConfigFlag = c.config
+	src.Flags = map[string]string{}
+	if f := cmd.Flags().Lookup("store"); f != nil && f.Changed {
+		src.Flags["store"] = c.store
+	}
+	cfg, err := config.Load(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range cfg.Warnings {
+		fmt.Fprintln(c.Err, "oneslot: warning:", w)
+	}
+	return cfg, nil
+}
+
+// open gives the configured oneslot. It is not closed: the process is about to
+// exit, every answer is on disk, and closing the last handle would cost a
+// checkpoint that nobody waits for.
+func (c *cli) open(cmd *cobra.Command) (*app.App, error) {
+	cfg, err := c.load(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return app.New(cfg)
+}
+
+// ref reads a ref argument.
+func (c *cli) ref(ctx context.Context, a *app.App, s string) (slot.Ref, error) {
+	return slot.ParseRef(s, a.Grammar(ctx))
+}
+
+// tell prints an error for people, once.
+func (c *cli) tell(err error) {
+	var own *exitError
+	if err == nil || errors.As(err, &own) || c.quiet {
+		return
+	}
+	fmt.Fprintf(c.Err, "oneslot: %v\n", err)
+}
+
+func (c *cli) printf(w io.Writer, format string, a ...any) { fmt.Fprintf(w, format, a...) }

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Exit codes, from sysexits(3) where it has one. `run` and its kind end with
+// the command's own code where it ran.
+const (
+	exitOK         = 0
+	exitUsage      = 64
+	exitInternal   = 70 // a fault in oneslot itself
+	exitUnknown    = 69
+	exitBusy       = 75
+	exitNotAllowed = 77
+	exitConfig     = 78
+	exitSkipped    = 80
+	exitLost       = 81
+	exitTimeout    = 124
+	exitInterrupt  = 130
+)
+
+// exitError carries a code of its own: a command's, or a state that is no
+// error, such as a peek at a slot that is held. Its message, if any, is already
+// told.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return "" }
+
+// exitCode is the one place where errors become exit codes.
+func exitCode(err error) int {
+	var own *exitError
+	var busy *slot.BusyError
+	var deferred *slot.DeferError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &own):
+		return own.code
+	case errors.As(err, &busy), errors.As(err, &deferred):
+		return exitBusy
+	case errors.Is(err, slot.ErrLost):
+		return exitLost
+	case errors.Is(err, slot.ErrNotAllowed):
+		return exitNotAllowed
+	case errors.Is(err, slot.ErrConfig):
+		return exitConfig
+	case errors.Is(err, slot.ErrUsage):
+		return exitUsage
+	case errors.Is(err, slot.ErrUnknown):
+		return exitUnknown
+	}
+	return exitInternal
+}

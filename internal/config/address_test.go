@@ -1,0 +1,92 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestParseAddress(t *testing.T) {
+	work := func() (string, error) { return "/work dir", nil }
+	good := map[string]string{
+		"sqlite:/var/lib/o.db":     "sqlite:/var/lib/o.db",
+		"SQLite:/var/lib/o.db":     "sqlite:/var/lib/o.db",
+		"sqlite:///var/lib/o.db":   "sqlite:/var/lib/o.db",
+		"sqlite:o.db":              "sqlite:/work dir/o.db",
+		"sqlite:state/../o":        "sqlite:/work dir/o",
+		"sqlite:../o.db":           "sqlite:/o.db",
+		"sqlite:100%#1;-- $(x)":    "sqlite:/work dir/100%#1;-- $(x)",
+		"/var/lib/claims":          "sqlite:/var/lib/claims",
+		"./claims":                 "sqlite:/work dir/claims",
+		"../claims":                "sqlite:/claims",
+		"o.db":                     "sqlite:/work dir/o.db",
+		"./postgres:x":             "sqlite:/work dir/postgres:x",
+		"sqlite:redis://x/oneslot": "sqlite:/work dir/redis:/x/oneslot",
+	}
+	for s, want := range good {
+		if got, err := parseAddress(s, work); err != nil || got != want {
+			t.Errorf("%q = %q, %v; want %q", s, got, err, want)
+		}
+	}
+
+	bad := map[string]string{
+		"":                           "empty",
+		"sqlite:":                    "needs the path",
+		"sqlite::memory:":            "exclude nobody",
+		"sqlite:~/o.db":              `"~" is not expanded`,
+		"~/o.db":                     `"~" is not expanded`,
+		"sqlite:/o.db?mode=memory":   "no options",
+		"sqlite://host/o.db":         "no host",
+		"/var/lib/":                  "a folder's",
+		"sqlite:..":                  "a folder's",
+		"sqlite:/a\nb.db":            "control characters",
+		"sqlite:/a\x00b.db":          "control characters",
+		"claims":                     "not an address",
+		"sqlit:/o.db":                `did you mean "sqlite:"`,
+		"postgress://u:canary@h/o":   `did you mean "postgres:"`,
+		"postgres://u:canary@h/o":    "postgres addresses are not in this version",
+		"postgresql://u:canary@h/o":  "postgresql addresses are not in this version",
+		"REDIS://:canary@h:6379/0":   "redis addresses are not in this version",
+		"rediss://:canary@h:6379/0":  "rediss addresses are not in this version",
+		"git:ssh://u:canary@h/o.git": "git addresses are not in this version",
+		"unix:/run/oneslot.sock":     "unix addresses are not in this version",
+		"http://u:canary@localhost":  "http addresses are not in this version",
+		"https://u:canary@h":         "https addresses are not in this version",
+		"mysql://u:canary@h/o":       "not an address that is known",
+		"canary:canary@h/o.db":       "not an address that is known",
+		"canary@h":                   "not an address",
+	}
+	for s, want := range bad {
+		got, err := parseAddress(s, work)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q = %q, %v; want it refused with %q", s, got, err, want)
+			continue
+		}
+		// C61
+		if strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: the message shows a secret: %v", s, err)
+		}
+	}
+
+	gone := errors.New("the folder is gone")
+	lost := func() (string, error) { return "", gone }
+	if _, err := parseAddress("o.db", lost); !errors.Is(err, gone) {
+		t.Errorf("without a working folder a relative path gives %v", err)
+	}
+	if _, err := parseAddress("/o.db", lost); err != nil {
+		t.Errorf("an absolute path needs no working folder, but: %v", err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"store", "claims", "host", "on", "waiting_max"}
+	for word, want := range map[string]string{
+		"store": "store", "sotre": "store", "stor": "store", "storee": "store", "str": "", "st": "",
+		"clams": "claims", "hst": "host", "Host": "host", "no": "on", "an": "on", "xy": "", "x": "", "": "",
+		"waitingMax": "waiting_max", strings.Repeat("store", 1000): "",
+	} {
+		if got := nearest(word, names); got != want {
+			t.Errorf("nearest(%.20q) = %q, want %q", word, got, want)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// maxFile bounds a configuration file, in bytes.
+const maxFile = 1 << 20
+
+// candidate is a place where a configuration file may be.
+type candidate struct {
+	path  string
+	named string // by whom; empty: nobody, so that it may be missing
+}
+
+// candidates lists the places to look in; the first file that is there is it.
+func (s Sources) candidates() ([]candidate, error) {
+	for _, c := range []candidate{
+		{s.ConfigFlag, "flag --config"},
+		{s.env("ONESLOT_CONFIG"), "environment ONESLOT_CONFIG"},
+	} {
+		if c.path == "" {
+			continue
+		}
+		if !filepath.IsAbs(c.path) {
+			wd, err := s.Getwd()
+			if err != nil {
+				return nil, fmt.Errorf("%s: its path is relative, and to what could not be found out: %w", c.named, err)
+			}
+			c.path = filepath.Join(wd, c.path)
+		}
+		return []candidate{c}, nil
+	}
+	var list []candidate
+	if dir := s.userDir("XDG_CONFIG_HOME", ".config"); dir != "" {
+		list = append(list, candidate{path: filepath.Join(dir, "oneslot", "oneslot.toml")})
+	}
+	if s.SystemFile != "" {
+		list = append(list, candidate{path: s.SystemFile})
+	}
+	return list, nil
+}
+
+// userDir is the folder that the variable names, else that one below HOME, else
+// "". A relative one is as good as none: so the XDG specification wants it.
+func (s Sources) userDir(variable string, below ...string) string {
+	if dir := s.env(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home := s.env("HOME"); filepath.IsAbs(home) {
+		return filepath.Join(append([]string{home}, below...)...)
+	}
+	return ""
+}
+
+// readFile reads the file of the first candidate that is there. The path is
+// empty if there is none. A warning may come with it.
+func readFile(list []candidate) (path string, data []byte, warning string, err error) {
+	for _, c := range list {
+		data, mode, err := readBounded(c.path)
+		if c.named == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+			continue
+		}
+		if err != nil {
+			if c.named != "" {
+				err = fmt.Errorf("%w (named by %s)", err, c.named)
+			}
+			return c.path, nil, "", err
+		}
+		if c.path != os.DevNull && mode.Perm()&0o022 != 0 {
+			warning = fmt.Sprintf("%s can be written by others (mode %04o); chmod go-w it", c.path, mode.Perm())
+		}
+		return c.path, data, warning, nil
+	}
+	return "", nil, "", nil
+}
+
+// readBounded reads a regular file of bounded size. /dev/null is one too: it is
+// how to say "no file".
+func readBounded(path string) ([]byte, fs.FileMode, error) {
+	// Non-blocking, so that a named pipe is refused rather than waited for.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, plain(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, plain(err)
+	}
+	if info.IsDir() {
+		return nil, 0, errors.New("is a folder, not a file")
+	}
+	if !info.Mode().IsRegular() && path != os.DevNull {
+		return nil, 0, errors.New("is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, 0, plain(err)
+	}
+	if len(data) > maxFile {
+		return nil, 0, fmt.Errorf("is larger than %s: is this the right file?", FormatBytes(maxFile))
+	}
+	return data, info.Mode(), nil
+}
+
+// plain drops the path from the error: the problem names it.
+func plain(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("cannot be read: %w", pe.Err)
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Problem is one thing that is wrong with the configuration.
+type Problem struct {
+	// Origin is where; its zero value means that no one place is wrong.
+	Origin  Origin
+	Message string
+}
+
+// String is the line for people: file:line:column: message.
+func (p Problem) String() string {
+	switch o := p.Origin; {
+	case o.Name == "":
+		return p.Message
+	case o.Line > 0:
+		return fmt.Sprintf("%s:%d:%d: %s", o.Name, o.Line, o.Column, p.Message)
+	default:
+		return o.Name + ": " + p.Message
+	}
+}
+
+// Problems are all that is wrong, in the order of the file. It matches
+// slot.ErrConfig.
+type Problems struct{ List []Problem }
+
+// Error is one line for each problem.
+func (p *Problems) Error() string {
+	lines := make([]string, len(p.List))
+	for i, one := range p.List {
+		lines[i] = one.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Is reports a match with slot.ErrConfig.
+func (p *Problems) Is(target error) bool { return target == slot.ErrConfig }
+
+func (p *Problems) add(at Origin, format string, args ...any) {
+	p.List = append(p.List, Problem{at, fmt.Sprintf(format, args...)})
+}
+
+// err sorts what was found, and is nil if that is nothing.
+func (p *Problems) err() error {
+	if len(p.List) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(p.List, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
+	})
+	return p
+}

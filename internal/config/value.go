@@ -1,0 +1,30 @@
+package config
+
+import "fmt"
+
+// Value is a setting and where it came from.
+type Value[T any] struct {
+	V      T
+	Origin Origin
+}
+
+// Origin is where a setting came from. Its zero value is the default.
+type Origin struct {
+	// Name is "flag --store", "environment ONESLOT_STORE" or a file's path.
+	Name string
+	// Line and Column (in bytes) count from 1; zero if Name is no file.
+	Line, Column int
+}
+
+// String is the origin for people: a file with its line, or "default".
+func (o Origin) String() string {
+	switch {
+	case o.Name == "":
+		return "default"
+	case o.Line > 0:
+		return fmt.Sprintf("%s:%d", o.Name, o.Line)
+	}
+	return o.Name
+}
+
+func byDefault[T any](v T) Value[T] { return Value[T]{V: v} }

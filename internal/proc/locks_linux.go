@@ -1,0 +1,121 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"github.com/oneslot/oneslot/internal/slot"
+	"golang.org/x/sys/unix"
+)
+
+// LockOwners tells who holds (not: waits for) a lock on the file with this
+// device and inode, as stat gives them.
+func LockOwners(dev, ino uint64) ([]Owner, error) {
+	v, err := newView()
+	if err != nil {
+		return nil, err
+	}
+	return v.lockOwners(dev, ino)
+}
+
+func (v view) lockOwners(dev, ino uint64) ([]Owner, error) {
+	b, err := slurp(string(v.fs)+"/locks", nil)
+	if err != nil {
+		return nil, err
+	}
+	var owners []Owner
+	for _, l := range parseLocks(b) {
+		if l.ino != ino {
+			continue
+		}
+		// Some file systems (btrfs, overlay) give stat another device than the
+		// one that the kernel lists; then an open file of the owner decides.
+		same := l.major == unix.Major(dev) && l.minor == unix.Minor(dev)
+		if !same && (l.PID <= 0 || !v.hasOpen(l.PID, dev, ino)) {
+			continue
+		}
+		if l.PID > 0 && v.foreign {
+			l.PID = v.number(stat{pid: l.PID})
+		}
+		owners = append(owners, l.Owner)
+	}
+	return owners, nil
+}
+
+// hasOpen reports whether a process has this file open, as far as we may know.
+func (v view) hasOpen(pid int, dev, ino uint64) bool {
+	files, err := os.ReadDir(v.fs.path(pid, "fd"))
+	if err != nil {
+		return false
+	}
+	for _, f := range files {
+		var st unix.Stat_t
+		if unix.Stat(v.fs.path(pid, "fd/"+f.Name()), &st) == nil && uint64(st.Dev) == dev && st.Ino == ino {
+			return true
+		}
+	}
+	return false
+}
+
+// StopFrozenOwner kills who holds a lock on the file while being stopped, if it
+// is a process of our user that runs our program. It reports whether it killed
+// one, and the owner it found first, so that a refusal can name it. Everybody
+// else is left alone.
+func StopFrozenOwner(dev, ino uint64) (first Sighting, killed bool, err error) {
+	v, err := newView()
+	if err != nil {
+		return Sighting{}, false, err
+	}
+	owners, err := v.lockOwners(dev, ino)
+	if err != nil {
+		return Sighting{}, false, err
+	}
+	for _, o := range owners {
+		if o.PID <= 0 || o.PID == os.Getpid() {
+			continue
+		}
+		p, err := v.identify(o.PID)
+		if errors.Is(err, os.ErrProcessDone) {
+			continue
+		}
+		if err != nil {
+			return first, false, err
+		}
+		s := Look(p)
+		if first.PID == 0 {
+			first = s
+		}
+		if s.Life != Alive || !s.Stopped || s.UID != os.Getuid() {
+			continue
+		}
+		if ours, err := v.sameProgram(p); err != nil || !ours {
+			continue
+		}
+		if err := Signal(p, syscall.SIGKILL); err != nil {
+			return s, false, err
+		}
+		return s, true, nil
+	}
+	return first, false, nil
+}
+
+// sameProgram reports whether p runs our own program, even if its file was
+// replaced since: by the name of the file.
+func (v view) sameProgram(p slot.Process) (bool, error) {
+	f := v.find(p)
+	if f.life != Alive {
+		return false, os.ErrProcessDone
+	}
+	own, err := v.fs.program("self")
+	if err != nil {
+		return false, err
+	}
+	its, err := v.fs.program(strconv.Itoa(f.stat.pid))
+	if err != nil {
+		return false, fmt.Errorf("program of process %d: %w", p.PID, err)
+	}
+	return its == own, nil
+}

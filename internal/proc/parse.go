@@ -1,0 +1,169 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// stat is what oneslot reads of /proc/PID/stat, or of its like elsewhere.
+type stat struct {
+	pid     int
+	comm    string
+	state   byte
+	ppid    int
+	pgrp    int
+	kernel  bool   // a thread of the kernel itself
+	threads int    // living ones
+	ticks   uint64 // start time, in 1/100 s of boot time
+	envEnd  uint64 // 0: between two programs, in the middle of an exec
+	uid     int    // the real one, where the kernel tells it in one go (darwin)
+}
+
+// Indexes into what follows the name in /proc/PID/stat; proc(5) counts from 1
+// and has two fields before them.
+const (
+	fieldState   = 3 - 3
+	fieldPPID    = 4 - 3
+	fieldPgrp    = 5 - 3
+	fieldFlags   = 9 - 3
+	fieldThreads = 20 - 3
+	fieldStart   = 22 - 3
+	fieldEnvEnd  = 51 - 3
+
+	flagKernelThread = 0x00200000 // PF_KTHREAD
+)
+
+var errStat = errors.New("not the line of a process")
+
+// parseStat reads /proc/PID/stat. The name in it is the process's own choice
+// and may hold blanks, parentheses and line ends; nothing after it does.
+func parseStat(b []byte) (stat, error) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 1 || end < open {
+		return stat{}, errStat
+	}
+	f := strings.Fields(string(b[end+1:]))
+	if len(f) <= fieldStart || len(f[fieldState]) != 1 {
+		return stat{}, errStat
+	}
+	var bad error
+	number := func(s string) int {
+		n, err := strconv.Atoi(s)
+		bad = errors.Join(bad, err)
+		return n
+	}
+	s := stat{
+		pid:     number(strings.TrimSpace(string(b[:open]))),
+		comm:    string(b[open+1 : end]),
+		state:   f[fieldState][0],
+		ppid:    number(f[fieldPPID]),
+		pgrp:    number(f[fieldPgrp]),
+		kernel:  number(f[fieldFlags])&flagKernelThread != 0,
+		threads: number(f[fieldThreads]),
+	}
+	ticks, err := strconv.ParseUint(f[fieldStart], 10, 64)
+	if err = errors.Join(bad, err); err != nil || s.pid <= 0 {
+		return stat{}, errStat
+	}
+	s.ticks = ticks
+	if len(f) > fieldEnvEnd {
+		s.envEnd, _ = strconv.ParseUint(f[fieldEnvEnd], 10, 64)
+	}
+	return s, nil
+}
+
+// over reports whether the process has ended. A first thread that has ended
+// while others go on looks like a zombie, and is not one.
+func (s stat) over() bool {
+	switch s.state {
+	case 'Z', 'X', 'x':
+		return s.threads <= 1
+	}
+	return false
+}
+
+// stopped reports whether a signal or a debugger holds the process.
+func (s stat) stopped() bool { return s.state == 'T' || s.state == 't' }
+
+// command is the name for people: nothing in it can play with a terminal.
+func (s stat) command() string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '?'
+	}, s.comm)
+}
+
+// hasVariable reports whether a NUL-separated environment sets name to exactly
+// this value.
+func hasVariable(environ []byte, name, value string) bool {
+	want := name + "=" + value
+	for v := range bytes.SplitSeq(environ, []byte{0}) {
+		if string(v) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// status is what oneslot reads of /proc/PID/status.
+type status struct {
+	uid int // the real one
+	// Its number and that of its group in each pid namespace, from that of
+	// /proc inwards. Kernels before 4.1 do not tell.
+	pids, pgids []int
+}
+
+// parseStatus reads /proc/PID/status.
+func parseStatus(b []byte) (status, error) {
+	s := status{uid: -1}
+	for line := range bytes.Lines(b) {
+		key, rest, _ := bytes.Cut(line, []byte{':'})
+		f := strings.Fields(string(rest))
+		switch string(key) {
+		case "Uid":
+			if len(f) == 0 {
+				return status{}, errStat
+			}
+			uid, err := strconv.Atoi(f[0])
+			if err != nil {
+				return status{}, errStat
+			}
+			s.uid = uid
+		case "NSpid":
+			s.pids = numbers(f)
+		case "NSpgid":
+			s.pgids = numbers(f)
+		}
+	}
+	if s.uid < 0 {
+		return status{}, errStat
+	}
+	return s, nil
+}
+
+// numbers keeps those of the words that are numbers.
+func numbers(words []string) []int {
+	ns := make([]int, 0, len(words))
+	for _, w := range words {
+		if w == "" || w[0] < '0' || w[0] > '9' {
+			continue
+		}
+		if n, err := strconv.Atoi(w); err == nil {
+			ns = append(ns, n)
+		}
+	}
+	return ns
+}
+
+// last is the innermost number, or 0.
+func last(ns []int) int {
+	if len(ns) == 0 {
+		return 0
+	}
+	return ns[len(ns)-1]
+}

@@ -1,0 +1,55 @@
+package slot
+
+import "time"
+
+// Verdict is the kind of a stored answer to "why did it (not) start?".
+type Verdict string
+
+const (
+	Proceed Verdict = "proceed" // the claim was given
+	Defer   Verdict = "defer"   // not now: nothing is lost, no attempt is spent
+	Skip    Verdict = "skip"    // nothing to do
+	Unknown Verdict = "unknown" // could not be found out, so nothing was started
+	Ended   Verdict = "ended"   // a claim came to its end
+)
+
+// Reasons that oneslot itself gives. A gate's reason starts with the gate's type.
+const (
+	ReasonFree      = "free"      // nobody held the slot
+	ReasonHeld      = "held"      // somebody holds the slot
+	ReasonLine      = "line"      // free, but others wait before you
+	ReasonHold      = "hold"      // a person paused the ref or its repository
+	ReasonInside    = "inside"    // asked from inside the slot's own worker
+	ReasonDead      = "dead"      // taken: its holder is dead
+	ReasonExpired   = "expired"   // taken: its time to live was over
+	ReasonForced    = "forced"    // taken by a person
+	ReasonResumed   = "resumed"   // a waiting claim went back to work
+	ReasonReleased  = "released"  // given back
+	ReasonStopAsked = "stop"      // a person asked the run to stop
+	ReasonUnstopped = "unstopped" // the earlier tree could not be stopped
+	ReasonUnseen    = "unseen"    // expired, but its holder cannot be seen from here
+)
+
+// Decision is one stored verdict. Equal verdicts in a row are one record with a
+// count and the time of the last.
+type Decision struct {
+	Ref     Ref
+	At      time.Time // of the first of Count
+	LastAt  time.Time
+	Count   int
+	Path    string
+	Verdict Verdict
+	Reason  string
+	Detail  string // evidence: who holds it, what was found
+	Next    string // what happens next, for people
+	Fence   int64
+	Run     string
+}
+
+// Hold is a person's pause of a ref or of a repository.
+type Hold struct {
+	Scope  string // canonical ref, or host/owner/repo
+	Reason string
+	By     string
+	At     time.Time
+}

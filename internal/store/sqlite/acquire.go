@@ -1,0 +1,243 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+func noRows(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// maxFence keeps fences exact in every JSON reader (2^53).
+const maxFence = 1<<53 - 1
+
+// Acquire implements claim.Store.
+func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, err error) {
+	if err := req.Validate(); err != nil {
+		return g, err
+	}
+	if req.Ticket != nil {
+		if err := s.line.listen(s.Dir()); err != nil {
+			return g, s.unknown("wait", err)
+		}
+	}
+	var refused error
+	err = s.do(ctx, "claim", func(t *tx) (err error) {
+		g, refused, err = t.acquire(req)
+		return err
+	})
+	if err != nil {
+		return claim.Grant{}, err
+	}
+	return g, refused
+}
+
+// acquire checks and takes. The free slot, which is the usual one, costs one
+// statement beside its decision; everything else reads first.
+func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
+	if req.Displace == nil && req.Ticket == nil {
+		id, seq, fence, err := t.take(req, `WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim`)
+		if err != nil {
+			return claim.Grant{}, nil, err
+		}
+		if id != 0 {
+			return t.granted(req, id, seq, fence, nil, slot.ReasonFree, "")
+		}
+	}
+	r, err := t.find(req.Ref.Slug())
+	if err != nil {
+		return claim.Grant{}, nil, err
+	}
+	if r != nil && r.claim.ID == req.Key.Claim {
+		return t.again(req, r)
+	}
+	if r == nil {
+		if r, err = t.empty(req.Ref); err != nil {
+			return claim.Grant{}, nil, err
+		}
+	}
+	hold, err := t.holdOn(req.Ref)
+	if err != nil {
+		return claim.Grant{}, nil, err
+	}
+	if hold != nil {
+		return t.refuse(req, r, &slot.DeferError{Ref: req.Ref, Reason: slot.ReasonHold, Hold: hold,
+			Detail: fmt.Sprintf("%s is on hold by %s: %s", hold.Scope, hold.By, hold.Reason)})
+	}
+	reason, detail, ok := t.takeable(req, r)
+	if !ok {
+		return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: r.claim, Store: t.w.s.Address()})
+	}
+	if !req.Head {
+		first, err := t.first(r, req.Ticket)
+		if err != nil {
+			return claim.Grant{}, nil, err
+		}
+		if !first {
+			return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: t.w.s.Address()})
+		}
+	}
+	var displaced *slot.Claim
+	if r.live {
+		c := r.claim
+		displaced = &c
+	}
+	id, seq, fence, err := t.take(req, "WHERE true")
+	if err != nil {
+		return claim.Grant{}, nil, err
+	}
+	if req.Ticket != nil {
+		if err := t.leave(r.id, req.Ticket.ID); err != nil {
+			return claim.Grant{}, nil, err
+		}
+	}
+	return t.granted(req, id, seq, fence, displaced, reason, detail)
+}
+
+// takeable says whether the slot can be had, and on what ground.
+func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool) {
+	if !r.live {
+		return slot.ReasonFree, "", true
+	}
+	if d := req.Displace; d != nil && d.Claim == r.claim.ID {
+		switch {
+		case d.Why == claim.Forced, d.Why == claim.Dead,
+			d.Why == claim.Overdue && r.claim.Expired(),
+			d.Why == claim.Resumed && r.claim.Kind == slot.Waiting:
+			return string(d.Why), d.Detail, true
+		}
+	}
+	switch {
+	case r.ownBootOver(t.w.s.opt.Clock.BootID()):
+		return slot.ReasonDead, "the machine was restarted since", true
+	case r.claim.Expired() && selfEnding(r.claim):
+		return slot.ReasonExpired, "", true
+	}
+	return "", "", false
+}
+
+// take writes the new claim over the slot's row (or makes the row) where cond
+// holds, unless the ref or its repository is on hold.
+func (t *tx) take(req claim.Request, cond string) (id, seq, fence int64, err error) {
+	first := min(t.ms(), maxFence)
+	ttl := req.TTL
+	phase := slot.Running
+	if req.Kind == slot.Supervised {
+		ttl, phase = slot.StartTTL+req.Grace, slot.Starting
+	}
+	h := req.Holder
+	_, err = t.one(`INSERT INTO slot (slug, ref, fence, live, claim, token, program, kind, phase, host, boot, ns, pid, ticks,
+			holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires)
+		SELECT ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+		WHERE NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?))
+		ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, claim = excluded.claim,
+			token = excluded.token, program = excluded.program, kind = excluded.kind, phase = excluded.phase, host = excluded.host,
+			boot = excluded.boot, ns = excluded.ns, pid = excluded.pid, ticks = excluded.ticks, holder_boot = excluded.holder_boot,
+			uid = excluded.uid, path = excluded.path, command = excluded.command, run = excluded.run, dir = excluded.dir,
+			warden = excluded.warden, bound = excluded.bound, ttl = excluded.ttl, grace = excluded.grace, began = excluded.began,
+			deadline = excluded.deadline, since_at = excluded.since_at, renewed_at = excluded.renewed_at,
+			expires = excluded.expires, stop = '', ended_at = 0, outcome = '' `+cond+`
+		RETURNING id, seq, fence`,
+		[]any{req.Ref.Slug(), req.Ref.String(), first, req.Key.Claim, claim.HashToken(req.Key.Token), level(), string(req.Kind),
+			string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID, int64(h.Process.Ticks),
+			h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound, int64(req.TTL), int64(req.Grace),
+			int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(),
+			req.Ref.String(), req.Ref.Repo()},
+		&id, &seq, &fence)
+	if err == nil && fence > maxFence {
+		err = fmt.Errorf("the fence of %s has no number left", req.Ref)
+	}
+	return id, seq, fence, err
+}
+
+// granted writes the run and the decision that belong to a claim just taken.
+func (t *tx) granted(req claim.Request, id, seq, fence int64, displaced *slot.Claim, reason, detail string) (claim.Grant, error, error) {
+	if req.Run != "" {
+		h := req.Holder
+		if err := t.exec(`INSERT INTO run (id, slot, rule, path, claim, fence, state, host, boot, ns, pid, ticks, uid, command, dir)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, req.Run, id, req.Rule, h.Path, req.Key.Claim, fence,
+			string(slot.RunStarting), h.Host, h.Process.Boot, int64(h.Process.NS), h.Process.PID, int64(h.Process.Ticks),
+			h.UID, h.Command, req.Dir); err != nil {
+			return claim.Grant{}, nil, err
+		}
+	}
+	if err := t.write(id, seq, claim.Granted(req, fence, displaced, reason, detail)); err != nil {
+		return claim.Grant{}, nil, err
+	}
+	return claim.Grant{Claim: t.claimOf(req, fence), Displaced: displaced}, nil, nil
+}
+
+// claimOf is the record that take has just written.
+func (t *tx) claimOf(req claim.Request, fence int64) slot.Claim {
+	c := slot.Claim{
+		ID: req.Key.Claim, Ref: req.Ref, Kind: req.Kind, Phase: slot.Running, Fence: fence, Holder: req.Holder,
+		Run: req.Run, Dir: req.Dir, Warden: req.Warden, Bound: req.Bound, TTL: req.TTL, Grace: req.Grace,
+		Since: t.wall.UTC().Truncate(time.Millisecond), Left: req.TTL,
+	}
+	if req.Kind == slot.Supervised {
+		c.Phase, c.Left = slot.Starting, slot.StartTTL+req.Grace
+	}
+	c.RenewedAt, c.ExpiresAt = c.Since, c.Since.Add(c.Left)
+	return c
+}
+
+// again answers a request whose first answer was lost.
+func (t *tx) again(req claim.Request, r *row) (claim.Grant, error, error) {
+	switch {
+	case !claim.SameToken(req.Key.Token, r.token):
+		return claim.Grant{}, &slot.LostError{Claim: req.Key.Claim, Reason: "the token is not its own"}, nil
+	case !r.live:
+		return claim.Grant{}, &slot.LostError{Claim: req.Key.Claim, Reason: "it has ended", Newest: &r.claim}, nil
+	}
+	return claim.Grant{Claim: r.claim}, nil, nil
+}
+
+// refuse records a refusal and, for a caller that waits, its place in line.
+func (t *tx) refuse(req claim.Request, r *row, refusal error) (claim.Grant, error, error) {
+	place, err := t.place(r, req.Ticket)
+	if err != nil {
+		return claim.Grant{}, nil, err
+	}
+	switch e := refusal.(type) {
+	case *slot.BusyError:
+		e.Place = place
+	case *slot.DeferError:
+		e.Place = place
+	}
+	return claim.Grant{}, refusal, t.note(r, claim.Refused(req, refusal))
+}
+
+// empty makes the row of a slot that was never claimed, to hang decisions and
+// waiters on.
+func (t *tx) empty(ref slot.Ref) (*row, error) {
+	if err := t.exec("INSERT INTO slot (slug, ref) VALUES (?, ?) ON CONFLICT (slug) DO NOTHING", ref.Slug(), ref.String()); err != nil {
+		return nil, err
+	}
+	r, err := t.find(ref.Slug())
+	if err == nil && r == nil {
+		err = errors.New("a slot just made is not there")
+	}
+	return r, err
+}
+
+func (t *tx) holdOn(ref slot.Ref) (*slot.Hold, error) {
+	var h slot.Hold
+	var at int64
+	ok, err := t.one("SELECT scope, reason, by, at FROM hold WHERE scope IN (?, ?) LIMIT 1",
+		[]any{ref.String(), ref.Repo()}, &h.Scope, &h.Reason, &h.By, &at)
+	if err != nil || !ok {
+		return nil, err
+	}
+	h.At = wallTime(at)
+	return &h, nil
+}

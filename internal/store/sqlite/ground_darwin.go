@@ -1,0 +1,31 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// networkFS names the network file system that dir is on, or "".
+func networkFS(dir string) (string, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return "", fmt.Errorf("statfs %s: %w", dir, err)
+	}
+	if st.Flags&unix.MNT_LOCAL != 0 {
+		return "", nil
+	}
+	return unix.ByteSliceToString(st.Fstypename[:]), nil
+}
+
+func owner(fi os.FileInfo) (int, bool) {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, false
+	}
+	return int(st.Uid), true
+}
+
+func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }

@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Hold implements claim.Journal.
+func (s *Store) Hold(ctx context.Context, h slot.Hold) error {
+	return s.do(ctx, "hold", func(t *tx) error {
+		return t.exec(`INSERT INTO hold (scope, reason, by, at) VALUES (?, ?, ?, ?) ON CONFLICT (scope) DO UPDATE
+			SET reason = excluded.reason, by = excluded.by, at = excluded.at`, h.Scope, h.Reason, h.By, t.ms())
+	})
+}
+
+// Unhold implements claim.Journal. It calls the heads of the lines that the
+// pause kept waiting.
+func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) {
+	err = s.do(ctx, "unhold", func(t *tx) error {
+		n, err := t.count("DELETE FROM hold WHERE scope = ?", scope)
+		if was = n > 0; err != nil || !was {
+			return err
+		}
+		paused, err := t.paused(scope)
+		if err != nil {
+			return err
+		}
+		for _, r := range paused {
+			if err := t.callHead(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return was, err
+}
+
+// paused lists the free slots within scope that somebody waits for.
+func (t *tx) paused(scope string) ([]*row, error) {
+	st, err := t.stmt("SELECT " + rowColumns + " FROM slot WHERE live = 0 AND id IN (SELECT slot FROM waiter)")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := st.Query()
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var list []*row
+	for rows.Next() {
+		r, err := scanRow(rows)
+		if err != nil {
+			return nil, err
+		}
+		if r.claim.Ref.String() == scope || r.claim.Ref.Repo() == scope {
+			list = append(list, &r)
+		}
+	}
+	return list, rows.Err()
+}
+
+// Holds implements claim.Journal.
+func (s *Store) Holds(ctx context.Context) ([]slot.Hold, error) {
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, "SELECT scope, reason, by, at FROM hold ORDER BY scope")
+	if err != nil {
+		return nil, s.unknown("read", err)
+	}
+	defer rows.Close()
+	var list []slot.Hold
+	for rows.Next() {
+		var h slot.Hold
+		var at int64
+		if err := rows.Scan(&h.Scope, &h.Reason, &h.By, &at); err != nil {
+			return nil, s.unknown("read", err)
+		}
+		h.At = wallTime(at)
+		list = append(list, h)
+	}
+	return list, s.unknown("read", rows.Err())
+}

@@ -1,0 +1,214 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// owned reads the claim of key, or says why it is not the caller's. Ended
+// claims are found too: releasing one again is harmless.
+func (t *tx) owned(key claim.Key) (*row, error, error) {
+	r, err := t.find(claim.SlugOf(key.Claim))
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, ownership(r, key), nil
+}
+
+func ownership(r *row, key claim.Key) error {
+	switch {
+	case r == nil:
+		return &slot.LostError{Claim: key.Claim, Reason: "the store knows no such claim"}
+	case r.claim.ID != key.Claim:
+		reason := "the slot was taken since"
+		if !r.live {
+			reason = "the slot was taken and given back since"
+		}
+		return &slot.LostError{Claim: key.Claim, Reason: reason, Newest: &r.claim}
+	case !claim.SameToken(key.Token, r.token):
+		return &slot.LostError{Claim: key.Claim, Reason: "the token is not its own"}
+	}
+	return nil
+}
+
+// live is owned for claims that must not have ended.
+func (t *tx) liveOwned(key claim.Key) (*row, error, error) {
+	r, lost, err := t.owned(key)
+	if err == nil && lost == nil && !r.live {
+		lost = &slot.LostError{Claim: key.Claim, Reason: "it has ended", Newest: &r.claim}
+	}
+	return r, lost, err
+}
+
+// step runs one owner's step and tells refusals from faults.
+func (s *Store) step(ctx context.Context, name string, fn func(*tx) (refused, err error)) error {
+	var refused error
+	err := s.do(ctx, name, func(t *tx) (err error) {
+		refused, err = fn(t)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// Renew implements claim.Store.
+func (s *Store) Renew(ctx context.Context, key claim.Key) (lease claim.Lease, err error) {
+	err = s.step(ctx, "renew", func(t *tx) (error, error) {
+		r, lost, err := t.liveOwned(key)
+		if err != nil || lost != nil {
+			return lost, err
+		}
+		c := &r.claim
+		if r.ownBootOver(s.opt.Clock.BootID()) {
+			return &slot.LostError{Claim: key.Claim, Reason: "the machine was restarted since"}, nil
+		}
+		ttl := c.TTL
+		if c.Phase == slot.Starting {
+			if ttl = min(slot.StartTTL+c.Grace, r.began+slot.StartMax-t.boot); ttl <= 0 {
+				return &slot.LostError{Claim: key.Claim, Reason: fmt.Sprintf("it was starting for more than %v", slot.StartMax)}, nil
+			}
+		}
+		lease = claim.Lease{TTL: ttl, Phase: c.Phase, StopReason: c.StopReason}
+		return nil, t.extend(r.id, ttl, c.Phase)
+	})
+	return lease, err
+}
+
+func (t *tx) extend(id int64, ttl time.Duration, phase slot.Phase) error {
+	return t.exec("UPDATE slot SET boot = ?, deadline = ?, renewed_at = ?, expires = ?, phase = ? WHERE id = ?",
+		t.w.s.opt.Clock.BootID(), int64(t.boot+ttl), t.ms(), t.wall.Add(ttl).UnixMilli(), string(phase), id)
+}
+
+// Start implements claim.Store.
+func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, err error) {
+	err = s.step(ctx, "start", func(t *tx) (error, error) {
+		r, lost, err := t.liveOwned(key)
+		if err != nil || lost != nil {
+			return lost, err
+		}
+		c := &r.claim
+		lease = claim.Lease{TTL: c.TTL, Phase: slot.Running, StopReason: c.StopReason}
+		switch {
+		case c.Kind != slot.Supervised:
+			return fmt.Errorf("%w: only a supervised claim starts", slot.ErrUsage), nil
+		case c.Phase == slot.Stopping:
+			lease.Phase = c.Phase
+			return nil, nil
+		case c.Phase == slot.Starting && t.boot > r.began+slot.StartMax:
+			return &slot.LostError{Claim: key.Claim, Reason: fmt.Sprintf("it was starting for more than %v", slot.StartMax)}, nil
+		}
+		var earlier string
+		found, err := t.one("SELECT id FROM run WHERE slot = ? AND tree_gone_at = 0 AND id <> ? AND boot = ? LIMIT 1",
+			[]any{r.id, c.Run, s.opt.Clock.BootID()}, &earlier)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return &slot.BusyError{Ref: c.Ref, Reason: slot.ReasonUnstopped, Claim: *c, Store: s.Address(),
+				Detail: "run " + earlier + " is not known to be gone"}, nil
+		}
+		if err := t.extend(r.id, c.TTL, slot.Running); err != nil {
+			return nil, err
+		}
+		return nil, t.exec("UPDATE run SET state = 'running', started_at = ? WHERE id = ? AND state = 'starting'", t.ms(), c.Run)
+	})
+	return lease, err
+}
+
+// Release implements claim.Store.
+func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c slot.Claim, err error) {
+	err = s.step(ctx, "release", func(t *tx) (error, error) {
+		r, lost, err := t.owned(key)
+		if err != nil || lost != nil {
+			return lost, err
+		}
+		c = r.claim
+		if !r.live {
+			return nil, nil
+		}
+		c.Ended, c.EndedAt, c.Outcome, c.Left = true, t.wall.UTC().Truncate(time.Millisecond), out, 0
+		if err := t.exec("UPDATE slot SET live = 0, ended_at = ?, outcome = ? WHERE id = ?", t.ms(), encode(out), r.id); err != nil {
+			return nil, err
+		}
+		if err := t.closeRun(c.Run, out); err != nil {
+			return nil, err
+		}
+		if err := t.callHead(r); err != nil {
+			return nil, err
+		}
+		return nil, t.note(r, claim.Closed(c, out))
+	})
+	return c, err
+}
+
+// Park implements claim.Store.
+func (s *Store) Park(ctx context.Context, key claim.Key, out slot.Outcome) (c slot.Claim, err error) {
+	err = s.step(ctx, "park", func(t *tx) (error, error) {
+		r, lost, err := t.liveOwned(key)
+		if err != nil || lost != nil {
+			return lost, err
+		}
+		expires := t.wall.Add(s.opt.WaitingMax)
+		// A token that nobody has: the key is void from here on.
+		if err := t.exec(`UPDATE slot SET kind = 'waiting', phase = '', token = x'', warden = 0, bound = 0, stop = '',
+			renewed_at = ?, expires = ?, outcome = ? WHERE id = ?`, t.ms(), expires.UnixMilli(), encode(out), r.id); err != nil {
+			return nil, err
+		}
+		if err := t.closeRun(r.claim.Run, out); err != nil {
+			return nil, err
+		}
+		if err := t.note(r, claim.Closed(r.claim, out)); err != nil {
+			return nil, err
+		}
+		if r, err = t.find(claim.SlugOf(key.Claim)); err == nil {
+			c = r.claim
+		}
+		return nil, err
+	})
+	return c, err
+}
+
+// AskStop implements claim.Store.
+func (s *Store) AskStop(ctx context.Context, id, reason string) (c slot.Claim, err error) {
+	err = s.step(ctx, "stop", func(t *tx) (error, error) {
+		r, err := t.find(claim.SlugOf(id))
+		if err != nil {
+			return nil, err
+		}
+		if r == nil || !r.live || r.claim.ID != id {
+			return &slot.LostError{Claim: id, Reason: "it has ended"}, nil
+		}
+		c = r.claim
+		if c.Kind == slot.Waiting || c.StopReason != "" {
+			return nil, nil
+		}
+		c.StopReason, c.Phase = reason, slot.Stopping
+		return nil, t.exec("UPDATE slot SET stop = ?, phase = 'stopping' WHERE id = ?", reason, r.id)
+	})
+	return c, err
+}
+
+// Check implements claim.Store.
+func (s *Store) Check(ctx context.Context, key claim.Key) (slot.Claim, error) {
+	r, err := s.look(ctx, claim.SlugOf(key.Claim))
+	if err != nil {
+		return slot.Claim{}, err
+	}
+	if lost := ownership(r, key); lost != nil {
+		return slot.Claim{}, lost
+	}
+	switch {
+	case !r.live:
+		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Reason: "it has ended", Newest: &r.claim}
+	case r.claim.Expired():
+		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Newest: &r.claim,
+			Reason: "its time to live is over; renewing may still bring it back"}
+	}
+	return r.claim, nil
+}

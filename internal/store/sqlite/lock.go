@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// turn waits for the writers' turn among the processes of this host. The kernel
+// wakes those that wait; SQLite alone would have them poll.
+func (w *writer) turn() (unlock func(), err error) {
+	fd := int(w.lock.Fd())
+	for {
+		err = unix.Flock(fd, unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return func() {}, fmt.Errorf("lock %s: %w", w.lock.Name(), err)
+	}
+	return func() { unix.Flock(fd, unix.LOCK_UN) }, nil //nolint:errcheck // the descriptor is ours
+}
+
+// unfreeze is called when the turn did not come in time. A stopped oneslot
+// process of our user that keeps it is killed, which SQLite survives: its
+// transaction is rolled back by whoever comes next. Anything else is left alone
+// and named.
+func (s *Store) unfreeze() error {
+	lock, err := s.lockOwners()
+	if err != nil {
+		return err
+	}
+	killed := false
+	for _, pid := range lock {
+		if pid > 0 && killFrozen(pid) {
+			killed = true
+		}
+	}
+	switch {
+	case killed:
+		return nil
+	case len(lock) > 0 && lock[0] > 0:
+		return fmt.Errorf("the write lock is kept by pid %d", lock[0])
+	}
+	return errors.New("the write lock is kept, by whom cannot be seen from here")
+}
+
+// writerByte is SQLite's WAL_WRITE_LOCK in the -shm file (wal.c).
+const writerByte = 120
+
+// lockOwners lists the other processes that keep the writers' turn or SQLite's
+// own write lock.
+func (s *Store) lockOwners() (pids []int, err error) {
+	for _, file := range []string{s.path + ".lock", s.path + "-shm"} {
+		id, err := identify(file)
+		if err != nil {
+			continue // there is no such file: nobody has a lock on it
+		}
+		owners, err := proc.LockOwners(id.dev, id.ino)
+		if err != nil {
+			return nil, fmt.Errorf("who keeps the write lock: %w", err)
+		}
+		for _, o := range owners {
+			ours := o.Kind == "FLOCK" || (o.Start <= writerByte && (o.End == -1 || o.End >= writerByte))
+			if ours && o.Exclusive && o.PID != os.Getpid() {
+				pids = append(pids, o.PID)
+			}
+		}
+	}
+	return pids, nil
+}
+
+// killFrozen kills pid if it is a stopped oneslot process of this user.
+func killFrozen(pid int) bool {
+	p, err := proc.Identify(pid)
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	see := proc.Look(p)
+	if see.Life != proc.Alive || !see.Stopped || see.UID != os.Geteuid() || !sameProgram(pid) {
+		return false
+	}
+	return proc.Signal(p, syscall.SIGKILL) == nil
+}
+
+// sameProgram reports whether pid runs the file that we run, or one of its name
+// (a newer or older build of it).
+func sameProgram(pid int) bool {
+	its, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return false
+	}
+	ours, err := os.Readlink("/proc/self/exe")
+	return err == nil && (its == ours || filepath.Base(trimDeleted(its)) == filepath.Base(trimDeleted(ours)))
+}
+
+func trimDeleted(exe string) string {
+	const gone = " (deleted)"
+	if len(exe) > len(gone) && exe[len(exe)-len(gone):] == gone {
+		return exe[:len(exe)-len(gone)]
+	}
+	return exe
+}
+
+// lockedBy turns SQLite's "busy" into a word about who keeps the lock: a
+// program that does not take turns with us, such as a shell on the file.
+func (s *Store) lockedBy(err error) error {
+	var e *driver.Error
+	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_BUSY {
+		return err
+	}
+	if who := s.unfreeze(); who != nil {
+		return who
+	}
+	return errors.New("a frozen process kept the write lock and was killed; try again")
+}
+
+type fileID struct{ dev, ino uint64 }
+
+func identify(path string) (fileID, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return fileID{}, err
+	}
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}, fmt.Errorf("%s: no inode", path)
+	}
+	return fileID{uint64(st.Dev), st.Ino}, nil
+}
+
+// same refuses to go on when the database or its -wal was replaced or removed
+// under the open connection: what it writes would be seen by nobody.
+func (w *writer) same() error {
+	for _, f := range []struct {
+		path string
+		was  fileID
+	}{{w.s.path, w.file}, {w.s.path + "-wal", w.wal}} {
+		if now, err := identify(f.path); err != nil || now != f.was {
+			return &slot.UnknownError{Op: "write", Store: w.s.Address(),
+				Err:  fmt.Errorf("%s was replaced or removed while it was open", filepath.Base(f.path)),
+				Hint: "put it back, or end the runs of the old file before using the new one"}
+		}
+	}
+	return nil
+}

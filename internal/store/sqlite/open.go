@@ -1,0 +1,225 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	driver "modernc.org/sqlite"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// openWriter makes the file if there is none, brings its schema up to date, and
+// gives the connection that writes.
+func (s *Store) openWriter() (_ *writer, err error) {
+	w := &writer{s: s, stmts: map[string]*sql.Stmt{}}
+	defer func() {
+		if err != nil {
+			w.close()
+			err = s.unknown("open", err)
+		}
+	}()
+	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {
+		return nil, err
+	}
+	w.lock, err = os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := w.turn()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		if err := s.build(); err != nil {
+			return nil, err
+		}
+	}
+	if fi, err := os.Stat(s.path); err != nil {
+		return nil, err
+	} else if err := plausible(fi); err != nil {
+		return nil, &slot.UnknownError{Op: "open", Store: s.Address(), Err: err, Hint: hintCorrupt}
+	}
+	// Small checkpoints: the first process to open the file after all others
+	// are gone reads the whole -wal again.
+	if err := w.connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(256)")); err != nil {
+		return nil, err
+	}
+	if w.file, err = identify(s.path); err != nil {
+		return nil, err
+	}
+	if err := w.upgrade(); err != nil {
+		return nil, err
+	}
+	w.wal, err = identify(s.path + "-wal")
+	return w, err
+}
+
+func (w *writer) connect(dsn string) error {
+	var err error
+	if w.db, err = sql.Open("sqlite", dsn); err != nil {
+		return err
+	}
+	if w.conn, err = w.db.Conn(context.Background()); err != nil {
+		return err
+	}
+	// The -wal stays when the last process leaves, so that the next one does
+	// not have to make it anew.
+	return w.conn.Raw(func(c any) error {
+		if fc, ok := c.(driver.FileControl); ok {
+			_, err := fc.FileControlPersistWAL("main", 1)
+			return err
+		}
+		return nil
+	})
+}
+
+// build makes a whole new database beside its address and links it into place,
+// so that nobody ever sees half of one.
+func (s *Store) build() (err error) {
+	tmp := filepath.Join(s.Dir(), "."+filepath.Base(s.path)+"."+claim.NewID()+".new")
+	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	defer func() {
+		for _, end := range []string{"", "-wal", "-shm"} {
+			if e := os.Remove(tmp + end); e != nil && !errors.Is(e, fs.ErrNotExist) && err == nil {
+				err = e
+			}
+		}
+	}()
+	db, err := sql.Open("sqlite", dsn(tmp, "rw", "_pragma=journal_mode(wal)"))
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	all := steps()
+	for _, st := range all {
+		if _, err := db.Exec(st.sql); err != nil {
+			return err
+		}
+	}
+	_, err = db.Exec("INSERT INTO meta (one, version, min_program, boot) VALUES (1, ?, ?, ?)",
+		level(), least(all), s.opt.Clock.BootID())
+	if err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil { // moves all of the -wal into the file, synced
+		return err
+	}
+	if err := os.Link(tmp, s.path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(s.Dir())
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+func least(steps []step) int {
+	n := 0
+	for _, st := range steps {
+		n = max(n, st.minProgram)
+	}
+	return n
+}
+
+// upgrade applies missing steps, and gives detached claims of an earlier boot
+// one full time to live from this first open after it.
+func (w *writer) upgrade() error {
+	t := &tx{w: w, boot: w.s.opt.Clock.Boot(), wall: w.s.opt.Clock.Wall()}
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return w.s.lockedBy(err)
+	}
+	err := w.upgradeIn(t)
+	if err == nil {
+		return t.exec("COMMIT")
+	}
+	t.exec("ROLLBACK") //nolint:errcheck // the first fault is the one to tell
+	return err
+}
+
+func (w *writer) upgradeIn(t *tx) error {
+	var version, minProgram int
+	var boot string
+	ok, err := t.one("SELECT version, min_program, boot FROM meta", nil, &version, &minProgram, &boot)
+	switch {
+	case err != nil && strings.Contains(err.Error(), "no such table"):
+		return errors.New("it is a SQLite file, but not one of oneslot's")
+	case err != nil:
+		return err
+	case !ok:
+		return errors.New("it has lost its version: the file is damaged")
+	}
+	if err := w.s.tooOld(minProgram); err != nil {
+		return err
+	}
+	for _, st := range steps() {
+		if st.version <= version {
+			continue
+		}
+		if err := w.olderClaims(t, st.minProgram); err != nil {
+			return err
+		}
+		if err := t.exec(st.sql); err != nil {
+			return err
+		}
+		if err := t.exec("UPDATE meta SET version = ?, min_program = max(min_program, ?)", st.version, st.minProgram); err != nil {
+			return err
+		}
+	}
+	if now := w.s.opt.Clock.BootID(); now != boot {
+		if err := t.exec(`UPDATE slot SET boot = ?, began = ?, deadline = ? + ttl
+			WHERE live = 1 AND kind = 'detached' AND bound = 0 AND boot <> ?`, now, int64(t.boot), int64(t.boot), now); err != nil {
+			return err
+		}
+		return t.exec("UPDATE meta SET boot = ?", now)
+	}
+	return nil
+}
+
+// olderClaims refuses a breaking step while programs that it would break still
+// hold claims.
+func (w *writer) olderClaims(t *tx, least int) error {
+	rows, err := w.conn.QueryContext(context.Background(),
+		"SELECT ref, command, pid, host FROM slot WHERE live = 1 AND program < ? ORDER BY ref LIMIT 21", least)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var held []string
+	for rows.Next() {
+		var ref, command, host string
+		var pid int
+		if err := rows.Scan(&ref, &command, &pid, &host); err != nil {
+			return err
+		}
+		held = append(held, fmt.Sprintf("%s (%s, pid %d on %s)", ref, command, pid, host))
+	}
+	if err := rows.Err(); err != nil || len(held) == 0 {
+		return err
+	}
+	if len(held) > 20 {
+		held[20] = "and more"
+	}
+	return &slot.UnknownError{Op: "upgrade", Store: w.s.Address(),
+		Err:  fmt.Errorf("older programs that the new schema would break still hold %s", strings.Join(held, ", ")),
+		Hint: "wait for them or stop them, then start again"}
+}

@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// closeRun ends a run whose tree its supervisor has proved to be gone.
+func (t *tx) closeRun(run string, out slot.Outcome) error {
+	if run == "" {
+		return nil
+	}
+	return t.exec(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
+		WHERE id = ? AND state <> 'ended'`, encode(out), t.ms(), t.ms(), run)
+}
+
+// TreeGone implements claim.Journal.
+func (s *Store) TreeGone(ctx context.Context, run string, out slot.Outcome) error {
+	return s.do(ctx, "close run", func(t *tx) error {
+		if err := t.closeRun(run, out); err != nil {
+			return err
+		}
+		return t.exec("UPDATE run SET tree_gone_at = ? WHERE id = ? AND tree_gone_at = 0", t.ms(), run)
+	})
+}
+
+// OpenRuns implements claim.Journal.
+func (s *Store) OpenRuns(ctx context.Context, ref slot.Ref) ([]slot.Run, error) {
+	return s.runs(ctx, "s.slug = ? AND r.tree_gone_at = 0 AND r.boot = ? ORDER BY r.n", ref.Slug(), s.opt.Clock.BootID())
+}
+
+// Run implements claim.Journal.
+func (s *Store) Run(ctx context.Context, id string) (slot.Run, error) {
+	list, err := s.runs(ctx, "r.id = ?", id)
+	if err != nil {
+		return slot.Run{}, err
+	}
+	if len(list) == 0 {
+		return slot.Run{}, fmt.Errorf("%w: no run %q is on record in %s", slot.ErrUsage, id, s.Address())
+	}
+	return list[0], nil
+}
+
+// Runs implements claim.Journal.
+func (s *Store) Runs(ctx context.Context, ref slot.Ref, limit int) ([]slot.Run, error) {
+	if limit == 0 {
+		limit = -1
+	}
+	if ref.IsZero() {
+		return s.runs(ctx, "true ORDER BY r.n DESC LIMIT ?", limit)
+	}
+	return s.runs(ctx, "s.slug = ? ORDER BY r.n DESC LIMIT ?", ref.Slug(), limit)
+}
+
+func (s *Store) runs(ctx context.Context, cond string, args ...any) ([]slot.Run, error) {
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT r.id, s.ref, r.rule, r.path, r.claim, r.fence, r.state, r.outcome, r.host, r.boot,
+		r.ns, r.pid, r.ticks, r.uid, r.command, r.dir, r.started_at, r.ended_at, r.tree_gone_at
+		FROM run r JOIN slot s ON s.id = r.slot WHERE `+cond, args...)
+	if err != nil {
+		return nil, s.unknown("read", err)
+	}
+	defer rows.Close()
+	var list []slot.Run
+	for rows.Next() {
+		r, err := scanRun(rows)
+		if err != nil {
+			return nil, s.unknown("read", err)
+		}
+		list = append(list, r)
+	}
+	return list, s.unknown("read", rows.Err())
+}
+
+func scanRun(sc scanner) (r slot.Run, err error) {
+	var ref, outcome string
+	var ns, ticks, started, ended, gone int64
+	h := &r.Holder
+	err = sc.Scan(&r.ID, &ref, &r.Rule, &r.Path, &r.Claim, &r.Fence, &r.State, &outcome, &h.Host, &h.Process.Boot, &ns,
+		&h.Process.PID, &ticks, &h.UID, &h.Command, &r.Dir, &started, &ended, &gone)
+	if err != nil {
+		return r, err
+	}
+	h.Path, h.Process.NS, h.Process.Ticks = r.Path, uint64(ns), uint64(ticks)
+	r.StartedAt, r.EndedAt, r.TreeGoneAt = wallTime(started), wallTime(ended), wallTime(gone)
+	if outcome != "" {
+		if err := json.Unmarshal([]byte(outcome), &r.Outcome); err != nil {
+			return r, err
+		}
+	}
+	r.Ref, err = slot.ParseCanonical(ref)
+	return r, err
+}

@@ -1,0 +1,8 @@
+//go:build oneslot_breaking
+
+package sqlite
+
+// A later program that older ones cannot live with, for the upgrade tests.
+func nextSteps() []step {
+	return []step{{version: 2, minProgram: 2, sql: `ALTER TABLE slot ADD COLUMN later TEXT NOT NULL DEFAULT ''`}}
+}

@@ -1,0 +1,166 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Options are what a Store needs to know beside its file.
+type Options struct {
+	Clock clock.Clock
+	// WaitingMax bounds the life of waiting claims; 0 is slot.WaitingMax.
+	WaitingMax time.Duration
+	// Retention is how long decisions are kept; 0 is 30 days.
+	Retention time.Duration
+	// LockWait is how long a write waits for the writers' turn before it looks
+	// for a frozen owner; 0 is 5 s.
+	LockWait time.Duration
+}
+
+// Store is one process's handle on a SQLite file. It implements claim.Store and
+// claim.Journal and is safe for concurrent use.
+type Store struct {
+	path string
+	opt  Options
+
+	read *sql.DB
+
+	// The writer is started by the first write.
+	start  sync.Once
+	opened error
+	ops    chan *op
+	quit   chan struct{}
+	done   chan struct{}
+	once   sync.Once
+
+	line line
+}
+
+// Open gives a handle on the file at path. A file that does not exist is made
+// by the first write; reading it as empty leaves nothing behind. Errors match
+// slot.ErrUnknown (the ground is bad: network file system, not a database) or
+// slot.ErrNotAllowed (it is somebody else's).
+func Open(path string, opt Options) (*Store, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %v", slot.ErrConfig, path, err)
+	}
+	if opt.WaitingMax == 0 {
+		opt.WaitingMax = slot.WaitingMax
+	}
+	if opt.Retention == 0 {
+		opt.Retention = 30 * 24 * time.Hour
+	}
+	if opt.LockWait == 0 {
+		opt.LockWait = 5 * time.Second
+	}
+	s := &Store{path: abs, opt: opt, ops: make(chan *op), quit: make(chan struct{}), done: make(chan struct{})}
+	if err := checkGround(abs); err != nil {
+		return nil, err
+	}
+	// ext4 and others commit in half the time; data and size are synced alike.
+	if _, err := driver.Fdatasync(true); err != nil && !errors.Is(err, driver.ErrFdatasyncUnavailable) {
+		return nil, s.unknown("open", err)
+	}
+	s.read, err = sql.Open("sqlite", dsn(abs, "ro", "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, s.unknown("open", err)
+	}
+	s.read.SetMaxOpenConns(4)
+	return s, nil
+}
+
+func dsn(path, mode, more string) string {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: path}
+	return u.String() + "?mode=" + mode + "&_pragma=busy_timeout(5000)&_pragma=synchronous(2)&" + more
+}
+
+// Address is the store's address as people write it.
+func (s *Store) Address() string { return "sqlite:" + s.path }
+
+// Path is the database's file, Dir its folder: the place of run folders and of
+// the registry of trees.
+func (s *Store) Path() string { return s.path }
+
+// Dir is the folder of the database.
+func (s *Store) Dir() string { return filepath.Dir(s.path) }
+
+// Capabilities implements claim.Store.
+func (s *Store) Capabilities() claim.Capabilities {
+	return claim.Capabilities{Name: "sqlite", CrossProcess: true, Notifies: true, BootTime: true, Tick: time.Millisecond}
+}
+
+// Close waits for writes under way and gives the file back. A process that is
+// about to exit need not call it: every answer given is already on disk.
+func (s *Store) Close() error {
+	s.once.Do(func() { close(s.quit) })
+	s.start.Do(func() { close(s.done) }) // never written: no writer to wait for
+	<-s.done
+	s.line.close()
+	return s.read.Close()
+}
+
+// unknown wraps a fault of the file or the driver, with what a person can do.
+func (s *Store) unknown(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *slot.UnknownError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &slot.UnknownError{Op: op, Store: s.Address(), Err: err, Hint: hint(err)}
+}
+
+func hint(err error) string {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	switch e.Code() & 0xff {
+	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
+		return "the file is left as it is; move it away and the next claim makes a new one, " +
+			"after ending or waiting for the runs that `oneslot doctor` lists"
+	case lib.SQLITE_FULL:
+		return "the disk is full: make room, nothing was changed"
+	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
+		return "the file or its folder cannot be written by this user"
+	case lib.SQLITE_BUSY:
+		return "another process holds the file; try again"
+	case lib.SQLITE_IOERR:
+		return "the disk reports an error or is full"
+	}
+	return ""
+}
+
+// reader gives the read connection, or false if there is no file yet.
+func (s *Store) reader(ctx context.Context) (*sql.DB, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, s.unknown("read", err)
+	}
+	fi, err := os.Stat(s.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, s.unknown("read", err)
+	}
+	if err := plausible(fi); err != nil {
+		return nil, false, s.unknown("read", err)
+	}
+	return s.read, true, nil
+}

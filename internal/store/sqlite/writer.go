@@ -1,0 +1,281 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// batch bounds how many steps share one commit.
+const batch = 128
+
+const (
+	opWaiting int32 = iota
+	opTaken         // the writer works on it: its end will be known
+	opDropped       // its caller gave up before that
+)
+
+// op is one step on its way through the writer. fn may run more than once, each
+// time in a transaction of its own, and leaves its answer in its closure; it
+// returns only faults of the database, never refusals.
+type op struct {
+	name  string
+	fn    func(*tx) error
+	state atomic.Int32
+	err   error
+	done  chan struct{}
+}
+
+// do runs fn in a durable transaction. When it returns an error, either nothing
+// was changed, or (said so) it is not known.
+func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return s.unknown(name, err)
+	}
+	s.start.Do(func() { go s.writeLoop() })
+	o := &op{name: name, fn: fn, done: make(chan struct{})}
+	wait := time.NewTimer(s.opt.LockWait)
+	defer wait.Stop()
+	select {
+	case s.ops <- o:
+	case <-s.done:
+		return s.unknown(name, s.closed())
+	case <-ctx.Done():
+		return s.unknown(name, ctx.Err())
+	case <-wait.C:
+		if err := s.unfreeze(); err != nil {
+			return s.unknown(name, err)
+		}
+		select {
+		case s.ops <- o:
+		case <-time.After(s.opt.LockWait):
+			return s.unknown(name, errors.New("the writers' turn did not come"))
+		}
+	}
+	for {
+		select {
+		case <-o.done:
+			return s.unknown(name, o.err)
+		case <-ctx.Done():
+			if o.state.CompareAndSwap(opWaiting, opDropped) {
+				return s.unknown(name, ctx.Err())
+			}
+			<-o.done // being committed: the answer is near, and giving up now would leave it unknown
+			return s.unknown(name, o.err)
+		case <-wait.C:
+			err := s.unfreeze()
+			if err == nil {
+				wait.Reset(s.opt.LockWait)
+				continue
+			}
+			if o.state.CompareAndSwap(opWaiting, opDropped) {
+				return s.unknown(name, err)
+			}
+			<-o.done
+			return s.unknown(name, o.err)
+		}
+	}
+}
+
+func (s *Store) closed() error {
+	if s.opened != nil {
+		return s.opened
+	}
+	return errors.New("the store is closed")
+}
+
+// writeLoop is the one goroutine that writes.
+func (s *Store) writeLoop() {
+	defer close(s.done)
+	w, err := s.openWriter()
+	if err != nil {
+		s.opened = err
+		return
+	}
+	defer w.close()
+	for {
+		select {
+		case <-s.quit:
+			return
+		case o := <-s.ops:
+			s.commit(w, s.gather(o))
+		}
+	}
+}
+
+// gather takes what else is waiting to share the commit. Those that the last
+// commit answered are about to come back, so it lets them run first.
+func (s *Store) gather(first *op) []*op {
+	ops := []*op{first}
+	for idle := 0; len(ops) < batch && idle < 3; {
+		select {
+		case o := <-s.ops:
+			ops, idle = append(ops, o), 0
+		default:
+			runtime.Gosched()
+			idle++
+		}
+	}
+	return ops
+}
+
+// commit runs a batch in one transaction. If the database faults in the middle,
+// each step gets a transaction of its own, so that one cannot spoil another.
+func (s *Store) commit(w *writer, ops []*op) {
+	unlock, err := w.turn()
+	defer unlock()
+	live := ops[:0]
+	for _, o := range ops {
+		if o.state.CompareAndSwap(opWaiting, opTaken) {
+			live = append(live, o)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	if err == nil {
+		err = w.transact(live)
+	}
+	if err != nil && len(live) > 1 {
+		for _, o := range live {
+			o.err = w.transact([]*op{o})
+			close(o.done)
+		}
+		return
+	}
+	for _, o := range live {
+		o.err = err
+		close(o.done)
+	}
+}
+
+// writer owns the one connection that writes.
+type writer struct {
+	s     *Store
+	db    *sql.DB
+	conn  *sql.Conn
+	lock  *os.File
+	stmts map[string]*sql.Stmt
+	file  fileID // what the connection was opened on
+	wal   fileID
+}
+
+func (w *writer) close() {
+	for _, st := range w.stmts {
+		st.Close()
+	}
+	if w.conn != nil {
+		w.conn.Close()
+	}
+	if w.db != nil {
+		w.db.Close()
+	}
+	if w.lock != nil {
+		w.lock.Close()
+	}
+}
+
+// transact runs the steps between BEGIN IMMEDIATE and COMMIT.
+func (w *writer) transact(ops []*op) error {
+	if err := w.same(); err != nil {
+		return err
+	}
+	t := &tx{w: w, boot: w.s.opt.Clock.Boot(), wall: w.s.opt.Clock.Wall()}
+	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
+		return w.s.lockedBy(err)
+	}
+	err := t.newEnough()
+	for i := 0; err == nil && i < len(ops); i++ {
+		err = ops[i].fn(t)
+	}
+	if err == nil {
+		err = t.exec("COMMIT")
+	}
+	if err != nil {
+		// Some faults have rolled back already; a second time does no harm.
+		t.exec("ROLLBACK") //nolint:errcheck
+		return err
+	}
+	for _, p := range t.pokes {
+		w.s.line.poke(p)
+	}
+	return nil
+}
+
+// tx is one transaction. boot and wall are read once, under the write lock.
+type tx struct {
+	w     *writer
+	boot  time.Duration
+	wall  time.Time
+	pokes []poke
+}
+
+func (t *tx) ms() int64 { return t.wall.UnixMilli() }
+
+func (t *tx) stmt(q string) (*sql.Stmt, error) {
+	if st, ok := t.w.stmts[q]; ok {
+		return st, nil
+	}
+	st, err := t.w.conn.PrepareContext(context.Background(), q)
+	if err != nil {
+		return nil, err
+	}
+	t.w.stmts[q] = st
+	return st, nil
+}
+
+func (t *tx) exec(q string, args ...any) error {
+	_, err := t.count(q, args...)
+	return err
+}
+
+func (t *tx) count(q string, args ...any) (int64, error) {
+	st, err := t.stmt(q)
+	if err != nil {
+		return 0, err
+	}
+	r, err := st.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// one reads one row and reports whether there was one.
+func (t *tx) one(q string, args []any, dest ...any) (bool, error) {
+	st, err := t.stmt(q)
+	if err != nil {
+		return false, err
+	}
+	err = st.QueryRow(args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// newEnough refuses to write to a file that a newer, breaking program took over
+// while this one had it open.
+func (t *tx) newEnough() error {
+	var least int
+	if _, err := t.one("SELECT min_program FROM meta", nil, &least); err != nil {
+		return err
+	}
+	return t.w.s.tooOld(least)
+}
+
+func (s *Store) tooOld(least int) error {
+	if least <= level() {
+		return nil
+	}
+	return &slot.UnknownError{Op: "open", Store: s.Address(),
+		Err:  fmt.Errorf("the store needs a program of level %d, this one is level %d", least, level()),
+		Hint: "use the newer oneslot"}
+}

@@ -1,0 +1,246 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/rundir"
+	"github.com/oneslot/oneslot/internal/slot"
+	"golang.org/x/sys/unix"
+)
+
+// Cleaner ends what earlier runs of slots left on this host. Whoever started
+// them and whoever asks now may be killed at any moment: the run is closed only
+// after its tree is gone, so that the next one finds it again.
+type Cleaner struct {
+	Journal claim.Journal
+	State   string // the folder of runs and registry
+	Boot    string // this boot of the machine
+	Log     *slog.Logger
+	// Kill leaves out the grace: the runs are known to be lost.
+	Kill bool
+}
+
+// Bounds of the waits for an earlier supervisor.
+const (
+	noticeMax = 2 * time.Second // to end its own run, once told
+	dyingMax  = 5 * time.Second // to be gone after a KILL
+)
+
+// UnstoppedError says which earlier run could not be ended, and why.
+type UnstoppedError struct {
+	Run string
+	Err error
+}
+
+func (e *UnstoppedError) Error() string {
+	return fmt.Sprintf("the earlier run %s could not be stopped: %v", e.Run, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *UnstoppedError) Unwrap() error { return e.Err }
+
+// Clean ends every run of the slot on this host whose tree is not known to be
+// gone, but the caller's own run (may be empty). previous is the claim that the
+// caller displaced, if it knows; its folder need not be in this registry.
+//
+// The claims of these runs must be lost or asked to stop already: their
+// supervisors are told, and killed if they do not act.
+//
+// The error is an *UnstoppedError if a run could not be ended, slot.ErrUnknown
+// if the journal cannot be asked.
+func (c Cleaner) Clean(ctx context.Context, ref slot.Ref, own string, previous *slot.Claim) error {
+	runs, err := c.open(ctx, ref, own, previous)
+	if err != nil {
+		return err
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	self, err := proc.Self()
+	if err != nil {
+		return err
+	}
+	for _, old := range runs {
+		if err := c.end(ctx, self, ref.Slug(), old); err != nil {
+			return &UnstoppedError{old.ID, err}
+		}
+	}
+	return nil
+}
+
+// open lists the earlier runs: those the journal knows, then those that only
+// the registry or the previous claim names.
+func (c Cleaner) open(ctx context.Context, ref slot.Ref, own string, previous *slot.Claim) ([]slot.Run, error) {
+	runs, err := c.Journal.OpenRuns(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	home := rundir.In(c.State)
+	names, err := home.Open(ref.Slug())
+	if err != nil {
+		return nil, fmt.Errorf("%w: the registry of runs: %w", slot.ErrUnknown, err)
+	}
+	known := func(id string) bool {
+		return slices.ContainsFunc(runs, func(r slot.Run) bool { return r.ID == id })
+	}
+	for _, id := range names {
+		if d, err := home.Dir(id); err == nil && !known(id) {
+			runs = append(runs, slot.Run{ID: id, Dir: d.Path()})
+		}
+	}
+	if p := previous; p != nil && p.Run != "" && p.Holder.Process.Boot == c.Boot && !known(p.Run) {
+		// Its own record says whether it is over; asking twice is harmless.
+		if r, err := c.Journal.Run(ctx, p.Run); err == nil && r.TreeGoneAt.IsZero() {
+			runs = append(runs, r)
+		}
+	}
+	return slices.DeleteFunc(runs, func(r slot.Run) bool { return r.ID == own }), nil
+}
+
+// end ends one run: its supervisor and warden first, so that nobody forks for
+// it any more, then its tree.
+func (c Cleaner) end(ctx context.Context, self slot.Process, slug string, old slot.Run) error {
+	dir := rundir.At(old.Dir)
+	if old.Dir == "" {
+		d, err := rundir.In(c.State).Dir(old.ID)
+		if err != nil {
+			return err
+		}
+		dir = d
+	}
+	id, err := dir.Identity()
+	switch {
+	case err == nil && id.Boot != c.Boot:
+		return c.close(ctx, slug, old.ID, dir) // the machine was down since
+	case err != nil && old.Holder.Process.IsZero() && !errors.Is(err, fs.ErrNotExist):
+		return err // something is there that names nobody
+	case err != nil:
+		// It did not get as far as naming itself; the claim's record does.
+		id = rundir.Identity{Supervisor: old.Holder.Process, Grace: slot.DefaultGrace}
+	}
+	if err := c.quiet(ctx, self, id); err != nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(ctx, dyingMax)
+	defer cancel()
+	if err := dir.Await(wait); err != nil {
+		return err
+	}
+	report, err := c.tree(old.ID, id).Stop(ctx, proc.Stop{Grace: c.grace(id), Hook: betweenSignals})
+	if report.Termed+report.Killed > 0 {
+		c.Log.Info("ended what an earlier run left", "run", old.ID, "termed", report.Termed, "killed", report.Killed)
+	}
+	if err != nil {
+		return err
+	}
+	failpoint.Hit(failpoint.AfterTreeGone)
+	return c.close(ctx, slug, old.ID, dir)
+}
+
+func (c Cleaner) grace(id rundir.Identity) time.Duration {
+	if c.Kill {
+		return 0
+	}
+	return id.Grace
+}
+
+// tree is everybody the run is made of, whether or not it was noted.
+func (c Cleaner) tree(run string, id rundir.Identity) proc.Tree {
+	t := proc.Tree{Run: run}
+	for _, p := range []slot.Process{id.Worker, id.Warden} {
+		if !p.IsZero() {
+			t.Processes = append(t.Processes, p)
+		}
+	}
+	if id.Group > 1 {
+		t.Groups = []proc.Group{{PGID: id.Group, Leader: id.Worker}}
+	}
+	return t
+}
+
+// quiet sees to it that the run's supervisor and warden are gone. One that can
+// act is told to look at the store, and ends its run by itself; one that does
+// not, or is stopped, is killed.
+func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity) error {
+	if p := id.Supervisor; !p.IsZero() && p != self {
+		s := proc.Look(p)
+		if s.Life == proc.Alive && !s.Stopped {
+			if err := proc.Signal(p, unix.SIGUSR1); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				return err
+			}
+			if err := awaitEnd(ctx, p, min(c.grace(id)+time.Second/2, noticeMax)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range []slot.Process{id.Supervisor, id.Warden} {
+		if p.IsZero() || p == self {
+			continue
+		}
+		err := proc.Signal(p, syscall.SIGKILL)
+		if errors.Is(err, os.ErrProcessDone) {
+			continue
+		}
+		if err == nil {
+			err = awaitEnd(ctx, p, dyingMax)
+		}
+		if err == nil && proc.Look(p).Life != proc.Dead {
+			err = fmt.Errorf("%w: process %d does not end", slot.ErrUnknown, p.PID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// awaitEnd waits for the end of p, at most for the given time. Only the end of
+// ctx and a process that cannot be seen are errors.
+func awaitEnd(ctx context.Context, p slot.Process, most time.Duration) error {
+	gone, cancel, err := proc.Watch(p)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	late := time.NewTimer(most)
+	defer late.Stop()
+	select {
+	case <-gone:
+	case <-late.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
+// close records that nothing of the run is left, with the outcome it left.
+func (c Cleaner) close(ctx context.Context, slug, run string, dir rundir.Dir) error {
+	out, err := dir.Outcome()
+	if err != nil {
+		out = slot.Outcome{Result: slot.Vanish, Reason: "supervisor died, exit unknown"}
+		if !errors.Is(err, fs.ErrNotExist) {
+			out.Reason += fmt.Sprintf(" (%v)", err)
+		}
+	}
+	if err := c.Journal.TreeGone(ctx, run, out); err != nil {
+		return err
+	}
+	return rundir.In(c.State).Leave(slug, run)
+}
+
+func betweenSignals(point string) {
+	if point == proc.PointTermed {
+		failpoint.Hit(failpoint.BetweenSignals)
+	}
+}

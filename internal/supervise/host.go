@@ -1,0 +1,50 @@
+package supervise
+
+import (
+	"time"
+
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// host is whom the worker hangs under: us, or a warden.
+type host interface {
+	// fork starts the worker. It is zero if it ended before it could be named.
+	fork(j job) (slot.Process, error)
+	// extend passes a granted deadline on, and calls count when it counts.
+	extend(sent, ttl time.Duration, count func())
+	// under are those whose descendants the tree is; except those who belong
+	// to oneslot.
+	under() []slot.Process
+	except() []slot.Process
+	close()
+}
+
+func (r *run) newHost() (host, error) {
+	if r.Claim.Warden {
+		return r.newWarden()
+	}
+	return &ourselves{r}, nil
+}
+
+// ourselves hosts the worker in this very process.
+type ourselves struct{ r *run }
+
+func (o *ourselves) fork(j job) (slot.Process, error) {
+	pid, ended, err := o.r.parent.start(j)
+	if err != nil {
+		return slot.Process{}, err
+	}
+	worker, _ := proc.Identify(pid) // it may have ended already
+	go func() {
+		ws := <-ended
+		o.r.tell(func() { o.r.workerEnded(&ws) })
+	}()
+	return worker, nil
+}
+
+func (o *ourselves) extend(_, _ time.Duration, count func()) { count() }
+
+func (o *ourselves) under() []slot.Process  { return []slot.Process{o.r.self} }
+func (o *ourselves) except() []slot.Process { return nil }
+func (o *ourselves) close()                 {}

@@ -1,0 +1,242 @@
+package supervise
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/rundir"
+	"github.com/oneslot/oneslot/internal/slot"
+	"golang.org/x/sys/unix"
+)
+
+// run is one run under way. All of it but the desk belongs to the goroutine of
+// Run.
+type run struct {
+	Spec
+	ctx  context.Context
+	self slot.Process
+	home rundir.Home
+	dir  rundir.Dir
+	path string // of the program
+
+	keep   keeper
+	sigs   chan os.Signal
+	events chan event
+	wishes chan wish // from the socket
+	then   func()    // what waits for the step on its way to be answered
+
+	lock   *os.File
+	parent *parent
+	host   host // whom the worker hangs under
+	log    *rundir.Log
+	io     *stdio
+	lis    net.Listener
+	server *http.Server
+
+	id      rundir.Identity
+	pending []chan<- Answer // who waits for the renewal on its way
+	tree    ender
+	fin     finish
+	exited  bool // the worker's end was seen
+	kept    int
+	left    int  // processes that had to be ended after the worker
+	ran     bool // a worker was started
+	refused error
+}
+
+// Run supervises one run from its granted claim to its release, and reports how
+// it went. It returns when nothing of the run is left on this host.
+//
+// The error says why no worker was started: a *StartError, a *slot.BusyError
+// (the earlier tree could not be stopped), slot.ErrLost or slot.ErrUnknown. The
+// report's Code is good in any case.
+//
+// Run takes over the process: its children, and the signals INT, TERM, HUP, QUIT
+// (end the run; a second one kills), USR1 (look at the store now). The end of
+// ctx is a TERM; give a context that signals do not end.
+func Run(ctx context.Context, s Spec) (Report, error) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	r := &run{
+		Spec: s, ctx: own, home: rundir.In(s.State),
+		sigs: make(chan os.Signal, 8), events: make(chan event, 16), wishes: make(chan wish),
+		parent: newParent(),
+	}
+	defer r.parent.close()
+	// PIPE is caught, not ignored: the worker must not inherit that, and a
+	// reader that went away must not end us.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, unix.SIGPIPE)
+	signal.Notify(r.sigs, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1)
+	defer signal.Stop(r.sigs)
+	defer signal.Stop(pipe)
+	failpoint.Hit(failpoint.AfterToken)
+
+	now := s.Clock.Boot()
+	r.keep = keeper{grace: s.Claim.Grace, slept: now - s.Clock.Awake()}
+	lease := s.Claim.Left
+	if lease <= 0 {
+		lease = s.Claim.TTL
+	}
+	r.keep.granted(now, lease)
+	defer r.close()
+	if err := r.open(); err != nil {
+		r.refuse(ending{result: slot.NoStart, code: codeFor(err), reason: err.Error()}, err)
+	} else {
+		r.loop(ctx)
+	}
+	return r.settle()
+}
+
+// codeFor is the exit code that goes with an error before the start.
+func codeFor(err error) int {
+	var start *StartError
+	var busy *slot.BusyError
+	switch {
+	case errors.As(err, &start):
+		return start.Code
+	case errors.As(err, &busy):
+		return exitBusy
+	case errors.Is(err, slot.ErrLost):
+		return exitLost
+	}
+	return exitUnknown
+}
+
+// refuse notes why no worker starts.
+func (r *run) refuse(e ending, err error) {
+	if r.keep.end == nil {
+		r.keep.end = &e
+	}
+	r.refused = err
+}
+
+// open makes the run visible on this host, before anything is forked for it: its
+// folder with the fork lock and our identity, then the registry entry.
+func (r *run) open() (err error) {
+	if r.Dir == "" {
+		if r.Dir, err = os.Getwd(); err != nil {
+			return &StartError{exitCannotRun, err}
+		}
+	}
+	if r.path, err = lookup(r.Argv[0], r.Dir, r.Env); err != nil {
+		return err
+	}
+	if r.self, err = proc.Self(); err != nil {
+		return err
+	}
+	if err := proc.Adopt(); err != nil {
+		r.Log.Warn("orphans of the worker will not be seen", "err", err)
+	}
+	if r.dir, err = r.home.Create(r.Claim.Run); err != nil {
+		return fmt.Errorf("the run's folder: %w", err)
+	}
+	if r.lock, err = r.dir.Lock(); err != nil {
+		return fmt.Errorf("the run's lock: %w", err)
+	}
+	r.id = rundir.Identity{
+		Ref: r.Claim.Ref.String(), Claim: r.Claim.ID, Fence: r.Claim.Fence, UID: os.Getuid(),
+		Boot: r.Clock.BootID(), Grace: r.Claim.Grace, Supervisor: r.self,
+	}
+	if err := r.dir.WriteIdentity(r.id); err != nil {
+		return fmt.Errorf("the run's folder: %w", err)
+	}
+	if r.Events != nil {
+		if err := r.dir.WriteEvents(r.Events); err != nil {
+			return fmt.Errorf("the run's events: %w", err)
+		}
+	}
+	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+}
+
+// launch forks the worker. The claim is in its running phase by now.
+func (r *run) launch() (err error) {
+	if r.log, err = r.dir.OpenLog(r.LogBytes); err != nil {
+		return err
+	}
+	if r.lis, err = r.dir.Listen(); err != nil {
+		return err
+	}
+	r.server = serveSocket(r.lis, r.Key, (*runDesk)(r))
+	if r.io, err = openStdio(r.Stdin, r.Stdout, r.Stderr, r.log); err != nil {
+		return err
+	}
+	j := job{
+		Path: r.path, Argv: r.Argv, Env: r.environ(r.lis.Addr().String()), Dir: r.Dir, files: r.io.files[:],
+	}
+	if t := r.io.term; t != nil {
+		j.Terminal, j.TTY = true, t.fd()
+	}
+	if r.host, err = r.newHost(); err != nil {
+		return err
+	}
+	worker, err := r.host.fork(j)
+	r.io.started()
+	if err != nil {
+		return startError(r.path, err)
+	}
+	r.ran = true
+	if r.Timeout > 0 {
+		r.keep.timeout = r.Clock.Boot() + r.Timeout
+	}
+	r.keep.warden = r.Claim.Warden
+	failpoint.Hit(failpoint.BeforeIdentity)
+	if !worker.IsZero() {
+		r.id.Worker, r.id.Group = worker, worker.PID
+		if err := r.dir.WriteIdentity(r.id); err != nil { // it is found by its environment, too
+			r.Log.Warn("the worker's identity could not be noted", "run", r.Claim.Run, "err", err)
+		}
+	}
+	return nil
+}
+
+// close lets go of everything, in whatever state the run is.
+func (r *run) close() {
+	r.tree.cancel()
+	if r.server != nil {
+		r.server.Close()
+	} else if r.lis != nil {
+		r.lis.Close()
+	}
+	if r.io != nil {
+		r.io.close()
+	}
+	if r.host != nil {
+		r.host.close()
+	}
+	if r.log != nil {
+		r.log.Close()
+	}
+	if r.lock != nil {
+		r.lock.Close()
+	}
+}
+
+// say tells people something that they should know now.
+func (r *run) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.Log.Warn(text, "run", r.Claim.Run, "ref", r.Claim.Ref)
+	if r.Stderr != nil {
+		end := "\n"
+		if r.io != nil && r.io.term != nil {
+			end = "\r\n" // our terminal may be raw
+		}
+		fmt.Fprintf(r.Stderr, "oneslot: %s: %s%s", r.Claim.Ref, text, end)
+	}
+}
+
+// storeTime bounds one call to the store.
+func (r *run) storeTime() time.Duration {
+	if r.Claim.Warden {
+		return max(r.keep.ttl/3, 200*time.Millisecond)
+	}
+	return max(r.keep.ttl, 6*time.Second) // SQLite waits 5 s for a lock
+}
