@@ -13,7 +13,7 @@ func Granted(req Request, fence int64, displaced *slot.Claim, reason, detail str
 		Fence: fence, Run: req.Run,
 	}
 	if displaced != nil {
-		d.Detail = join("it was held by "+Who(*displaced), detail)
+		d.Detail = join("it was held by "+displaced.Holder.String(), detail)
 	}
 	if req.Kind == slot.Detached {
 		d.Next = "held until it is released or expires"
@@ -32,7 +32,7 @@ func Refused(req Request, err error) slot.Decision {
 	case *slot.BusyError:
 		d.Reason, d.Fence, d.Run, d.Detail = e.Reason, e.Claim.Fence, e.Claim.Run, e.Detail
 		if e.Claim.ID != "" {
-			d.Detail = join(Who(e.Claim), e.Detail)
+			d.Detail = join(e.Claim.Holder.String(), e.Detail)
 		}
 	case *slot.DeferError:
 		d.Reason, d.Detail = e.Reason, e.Detail
@@ -60,24 +60,6 @@ func Closed(c slot.Claim, out slot.Outcome) slot.Decision {
 		d.Next = "the slot is kept for a person; release, takeover or --force ends that"
 	}
 	return d
-}
-
-// Who names a holder for people: program, pid, host and path.
-func Who(c slot.Claim) string {
-	s := c.Holder.Command
-	if s == "" {
-		s = "somebody"
-	}
-	if c.Holder.Process.PID != 0 {
-		s += fmt.Sprintf(" (pid %d)", c.Holder.Process.PID)
-	}
-	if c.Holder.Host != "" {
-		s += " on " + c.Holder.Host
-	}
-	if c.Holder.Path != "" {
-		s += ", " + c.Holder.Path
-	}
-	return s
 }
 
 func join(a, b string) string {

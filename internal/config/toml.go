@@ -78,7 +78,12 @@ func (r *reader) read(data []byte) {
 		r.bad.add(at, "%s", oneLine(err))
 		return
 	}
-	// The tree does not show what is defined twice.
+	// The tree does not show what is defined twice, but the library does. Its
+	// time grows with the square of the tables, which, if they are not known, are
+	// problems already.
+	if len(r.bad.List) > 1000 {
+		return
+	}
 	var all map[string]any
 	if err := toml.Unmarshal(data, &all); err != nil {
 		at := r.at(0)

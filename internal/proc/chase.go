@@ -15,6 +15,8 @@ type chase struct {
 	how    Stop
 	prey   map[key]*prey // everybody who was seen and is not known to be gone
 	report Report
+	// trouble is what went wrong on the way; it counts if somebody is left.
+	trouble error
 }
 
 // key names a process within one view.
@@ -104,28 +106,28 @@ func (c *chase) letGo() {
 }
 
 // send signals everybody who has not had sig yet, and counts them.
-func (c *chase) send(sig syscall.Signal) (count int, err error) {
+func (c *chase) send(sig syscall.Signal) (count int) {
 	for _, p := range c.prey {
 		if p.denied || p.sent[sig] {
 			continue
 		}
-		e := p.h.signal(sig)
-		if e == nil && sig == syscall.SIGTERM && p.st.stopped() {
-			e = p.h.signal(syscall.SIGCONT)
+		err := p.h.signal(sig)
+		if err == nil && sig == syscall.SIGTERM && p.st.stopped() {
+			err = p.h.signal(syscall.SIGCONT)
 		}
 		switch {
-		case e == nil:
+		case err == nil:
 			p.sent[sig] = true
 			count++
-		case errors.Is(e, os.ErrPermission):
+		case errors.Is(err, os.ErrPermission):
 			p.denied = true
-		case errors.Is(e, os.ErrProcessDone), errors.Is(e, os.ErrClosed):
+		case errors.Is(err, os.ErrProcessDone), errors.Is(err, os.ErrClosed):
 			// The next look misses it.
 		default:
-			err = errors.Join(err, e)
+			c.trouble = err
 		}
 	}
-	return count, err
+	return count
 }
 
 // allDenied reports that only other people's processes are left.

@@ -92,34 +92,35 @@ func (h *handle) signal(sig syscall.Signal) (err error) {
 	return err
 }
 
+// control works on the pidfd while nobody can close it. The error is
+// os.ErrClosed if somebody did.
 func (h *handle) control(f func(fd int)) error {
 	c, err := h.fd.SyscallConn()
-	if err != nil {
-		return err
+	if err == nil {
+		err = c.Control(func(fd uintptr) { f(int(fd)) })
 	}
-	return c.Control(func(fd uintptr) { f(int(fd)) })
+	if err != nil {
+		return os.ErrClosed
+	}
+	return nil
 }
 
-// wait returns nil when the process has ended, and an error when the handle
-// was closed before. It parks in the poller of the runtime and takes no thread.
+// wait returns nil when the process has ended, and os.ErrClosed when closed was
+// before. It parks in the poller of the runtime and takes no thread.
 func (h *handle) wait(closed <-chan struct{}) error {
 	if h.fd != nil {
 		c, err := h.fd.SyscallConn()
-		if err != nil {
-			return err
-		}
-		err = c.Read(over)
-		if err == nil || errors.Is(err, os.ErrClosed) {
-			return err
+		if err == nil && c.Read(over) == nil {
+			return nil
 		}
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for !errors.Is(h.verify(), os.ErrProcessDone) {
 		select {
-		case <-tick.C:
 		case <-closed:
 			return os.ErrClosed
+		case <-tick.C:
 		}
 	}
 	return nil

@@ -221,7 +221,7 @@ func TestC51_AnotherNamespaceFromInside(t *testing.T) {
 			self.Args = append(append([]string{"unshare"}, how.args...), self.Path)
 			self.Path = look.Path
 			got := output(t, self)
-			if got[2] != "1" || got[4] != string(Alive) || got[5] != "1" || got[1] == strconv.FormatUint(outside.NS, 10) {
+			if got[2] != "1" || got[4] != string(Alive) || got[5] != "1" || got[6] != "<nil>" || got[1] == strconv.FormatUint(outside.NS, 10) {
 				t.Errorf("itself: %q", got)
 			}
 		})

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	case "self":
 		p, err := Self()
 		s := Look(p)
-		fmt.Println(p.Boot, p.NS, p.PID, p.Ticks, s.Life, s.PID, err)
+		fmt.Println(p.Boot, p.NS, p.PID, p.Ticks, s.Life, s.PID, errors.Join(err, endChild()))
 	case "lock":
 		lockAndSleep(os.Args[1])
 	}
@@ -73,6 +73,32 @@ func stopBelow() {
 	if !errors.Is(err, slot.ErrNotAllowed) {
 		fmt.Print(" (and it is no ErrNotAllowed)")
 	}
+}
+
+// endChild starts a process, holds on to it and ends it.
+func endChild() error {
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p, err := Identify(cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	gone, _, err := Watch(p)
+	if err != nil {
+		return err
+	}
+	pids, err := Children(os.Getpid())
+	if err != nil || len(pids) != 1 || pids[0] != cmd.Process.Pid {
+		return fmt.Errorf("children: %v, %w", pids, err)
+	}
+	report, err := Tree{Processes: []slot.Process{p}, Groups: []Group{{PGID: p.PID, Leader: p}}}.Stop(noDeadline(), Stop{})
+	if err != nil || report.Killed != 1 {
+		return fmt.Errorf("%+v, %w", report, err)
+	}
+	<-gone
+	return nil
 }
 
 func lockAndSleep(path string) {

@@ -117,11 +117,7 @@ func (c *chase) term(ctx context.Context) (gone bool, err error) {
 			return err == nil, err
 		}
 		point(PointFound)
-		n, err := c.send(syscall.SIGTERM)
-		c.report.Termed += n
-		if err != nil {
-			return false, err
-		}
+		c.report.Termed += c.send(syscall.SIGTERM)
 		point(PointTermed)
 		if c.allDenied() {
 			return false, nil
@@ -146,11 +142,7 @@ func (c *chase) kill(ctx context.Context) (gone bool, err error) {
 			return err == nil, err
 		}
 		point(PointFrozen)
-		n, err := c.send(syscall.SIGKILL)
-		c.report.Killed += n
-		if err != nil {
-			return false, err
-		}
+		c.report.Killed += c.send(syscall.SIGKILL)
 		point(PointKilled)
 		if c.allDenied() {
 			if c.report.Termed+c.report.Killed == 0 {
@@ -180,9 +172,7 @@ func (c *chase) freeze(ctx context.Context) error {
 		if fresh == 0 && still || len(c.prey) == 0 {
 			return nil
 		}
-		if _, err := c.send(syscall.SIGSTOP); err != nil {
-			return err
-		}
+		c.send(syscall.SIGSTOP)
 		still = c.still()
 		if time.Until(until) <= 0 {
 			return nil
@@ -215,11 +205,11 @@ func (c *chase) fail(err error) error {
 	case err != nil:
 		return err
 	case denied != nil && len(stuck) > 0:
-		return errors.Join(denied, &RemainError{stuck})
+		return errors.Join(denied, &RemainError{stuck}, c.trouble)
 	case denied != nil:
 		return denied
 	case len(stuck) > 0:
-		return &RemainError{stuck}
+		return errors.Join(&RemainError{stuck}, c.trouble)
 	}
 	return fmt.Errorf("%w: the last processes of the tree ended too late to look for others", slot.ErrUnknown)
 }

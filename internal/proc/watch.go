@@ -17,7 +17,7 @@ const pollEvery = 200 * time.Millisecond
 // already, gone is closed at once. A watch takes no thread, and one file where
 // the kernel has pidfds.
 //
-// cancel ends the watch, and gone is then never closed; it may be called again
+// cancel ends the watch, and gone may then never be closed; it may be called again
 // and after the end. The error is slot.ErrUnknown if p cannot be seen from here.
 func Watch(p slot.Process) (gone <-chan struct{}, cancel func(), err error) {
 	h, err := hold(p)

@@ -1,6 +1,9 @@
 package slot
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Kind says how a claim ends.
 type Kind string
@@ -65,6 +68,24 @@ type Holder struct {
 	UID     int     `json:"uid"`
 	Path    string  `json:"path"`    // how the wish arrived: manual, poll, ...
 	Command string  `json:"command"` // the program's name only
+}
+
+// String names the holder for people: program, pid, host and path.
+func (h Holder) String() string {
+	s := h.Command
+	if s == "" {
+		s = "somebody"
+	}
+	if h.Process.PID != 0 {
+		s += " (pid " + strconv.Itoa(h.Process.PID) + ")"
+	}
+	if h.Host != "" {
+		s += " on " + h.Host
+	}
+	if h.Path != "" {
+		s += ", " + h.Path
+	}
+	return s
 }
 
 // Claim is the public record of the right to work on a slot. It never carries

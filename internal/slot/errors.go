@@ -47,7 +47,7 @@ func (e *BusyError) Error() string {
 	case ReasonInside:
 		return fmt.Sprintf("%s is held by the run that this command is part of", e.Ref)
 	}
-	return fmt.Sprintf("%s is held by %s on %s (pid %d)", e.Ref, e.Claim.Holder.Command, e.Claim.Holder.Host, e.Claim.Holder.Process.PID)
+	return fmt.Sprintf("%s is held by %s", e.Ref, e.Claim.Holder)
 }
 
 // DeferError refuses a claim because a gate says "not now".

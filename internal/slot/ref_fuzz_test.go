@@ -17,7 +17,7 @@ func seeds(f *testing.F) {
 		"https://gitlab.com/g/s/p/-/merge_requests/5/diffs", "https://gitlab.com/g/issues/issues/5", "https://codeberg.org/o/r/src/branch/x/y",
 		"https://git.unknown.org/a/b/-/tree/c", "https://x.y/%2e%2e/%2f/issues/1", "https://key:1/o/r/issues/1", "octo/hello/pull/7?x",
 		"git@github.com:octo/hello.git", "ssh://git@ssh.github.com:443/o/r.git", "git@github.com-work:o/r", "/srv/git/x.git", `C:\x`,
-		"octo/hello", "gitlab.com/g/s/p", "https://github.com/octo/hello/", "g/s/issues/5", "o/r@refs/heads/main", "o/r@a.lock/b", "o/...git#1",
+		"octo/hello", "gitlab.com/g/s/p", "https://github.com/octo/hello/", "g/s/issues/5", "g/s/issueS/5", "gitlab.com/g/s/Tree/x", "forge/g/s/issues/5.git", "o/r@refs/heads/main", "o/r@a.lock/b", "o/...git#1",
 	} {
 		f.Add(s)
 	}

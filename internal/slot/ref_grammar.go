@@ -22,9 +22,16 @@ type Grammar struct {
 	Origin func() (string, error)
 }
 
-// ParseRef reads a ref as people write it: any form of refForms, or "#12" and
-// "!12" alone, meaning the repository of the origin remote. The error is a
-// *RefError.
+// ParseRef reads a ref as people write it:
+//
+//	owner/repo#12                  on the default host
+//	host/group/sub/project!12      host: has a dot or a port, or is configured
+//	owner/repo@branch[:check]
+//	key:anything                   1 to MaxText bytes of UTF-8, one line
+//	https://host/owner/repo/pull/12/files
+//	#12, !12                       in the repository of the origin remote
+//
+// The error is a *RefError.
 func ParseRef(s string, g Grammar) (Ref, error) {
 	r, _, err := g.read(s)
 	if err == nil && r.IsZero() {

@@ -30,7 +30,7 @@ func TestC49_DifferentRefsDifferentNames(t *testing.T) {
 		"key:a", "key:A", "key:a ", "key: a", "key:ä", "key:%", "key:@", `key:\`, "key:-", "key:.", "key:..", "key:/",
 		"key:a.service", "key:a", "key:key:a", "key:-rf", "key:../../etc/x", "key:octo/org-repo#1", "key:octo-org-repo-1",
 		"o/r@Main", "o/r@main", "o/r@MAIN", "o/r@main:A", "o/r@main:a", "o/r@main/a", "o/r@main-a",
-		"o/-#1", "o/.x#1", "o/x#1", "o/_#1", "_/_#1", "o/x.service#1",
+		"_/_@ü", "_/_@ö", "o/-#1", "o/.x#1", "o/x#1", "o/_#1", "_/_#1", "o/x.service#1",
 		"o/" + long + "b#1", "o/" + long + "c#1", "o/r@" + long + "/" + long + "b", "o/r@" + long + "/" + long + "c",
 		"key:" + strings.Repeat("k", 300), "key:" + strings.Repeat("k", 301), "key:" + strings.Repeat("ä", 150), "key:" + strings.Repeat("ä", 151),
 	} {

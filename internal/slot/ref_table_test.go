@@ -290,6 +290,7 @@ func TestParseRefRefuses(t *testing.T) {
 		{"https://github.com/octo/%2e%2e/issues/7", "address", "a step"},
 		{"https://github.com/octo/a%2Fb/issues/7", "repository", "may only have"},
 		{"https://github.com/octo/a%zz/issues/7", "address", "cannot be read"},
+		{"octo/hello/tree/a%zz", "address", "encodes nothing"},
 		{"https://github.com//octo/hello/issues/7", "address", "not an issue"},
 		{"https://github.com/octo/hello/tree", "address", "is a list"},
 		{"https://github.com/octo/hello/tree/a%3Ab", "branch", "git forbids"},

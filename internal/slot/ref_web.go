@@ -68,8 +68,8 @@ func (g Grammar) readWeb(s string) (Ref, string, error) {
 			return Ref{}, "", bad("address", word, "is a list; the address of one of its entries is needed")
 		}
 	}
-	path, err := parsePath(repo)
-	return Ref{}, host + "/" + path, err
+	whole, err := g.wholeRepo(host, repo)
+	return Ref{}, whole, err
 }
 
 // readPath reads a web address without its scheme, or a repository.
@@ -86,8 +86,23 @@ func (g Grammar) readPath(s string) (Ref, string, error) {
 		r, err := g.viewRef(host, repo, view)
 		return r, "", err
 	}
+	whole, err := g.wholeRepo(host, segs)
+	return Ref{}, whole, err
+}
+
+// wholeRepo returns "host/owner/repo", with room for the shortest ref in it. It
+// must mean the same when it is read again.
+func (g Grammar) wholeRepo(host string, segs []string) (string, error) {
 	path, err := parsePath(segs)
-	return Ref{}, host + "/" + path, err
+	if err != nil {
+		return "", err
+	}
+	kind := g.forge(host)
+	if _, view := splitView(kind, strings.Split(path, "/")); viewable(kind, view) {
+		return "", bad("repository", path, "reads as the address of an issue, a pull request or a branch")
+	}
+	r, err := bounded(Ref{kind: RefIssue, host: host, path: path, number: 1})
+	return r.Repo(), err
 }
 
 // splitView finds where the repository ends and the view of it begins.

@@ -3,6 +3,7 @@ package supervise
 import (
 	"time"
 
+	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -13,10 +14,14 @@ type host interface {
 	fork(j job) (slot.Process, error)
 	// extend passes a granted deadline on, and calls count when it counts.
 	extend(sent, ttl time.Duration, count func())
-	// under are those whose descendants the tree is; except those who belong
-	// to oneslot.
+	// under are those whose descendants the tree is; except those among them
+	// who belong to oneslot.
 	under() []slot.Process
 	except() []slot.Process
+	// collect is called when the tree is gone and the worker's end was not told.
+	collect()
+	// leave lets the children live on when we go.
+	leave()
 	close()
 }
 
@@ -31,10 +36,12 @@ func (r *run) newHost() (host, error) {
 type ourselves struct{ r *run }
 
 func (o *ourselves) fork(j job) (slot.Process, error) {
+	failpoint.Hit(failpoint.BeforeFork)
 	pid, ended, err := o.r.parent.start(j)
 	if err != nil {
 		return slot.Process{}, err
 	}
+	failpoint.Hit(failpoint.AfterFork)
 	worker, _ := proc.Identify(pid) // it may have ended already
 	go func() {
 		ws := <-ended
@@ -47,4 +54,6 @@ func (o *ourselves) extend(_, _ time.Duration, count func()) { count() }
 
 func (o *ourselves) under() []slot.Process  { return []slot.Process{o.r.self} }
 func (o *ourselves) except() []slot.Process { return nil }
+func (o *ourselves) collect()               {}
+func (o *ourselves) leave()                 {}
 func (o *ourselves) close()                 {}

@@ -10,10 +10,10 @@ import (
 type press int
 
 const (
-	work   press = iota // it may run
-	freeze              // it is stopped until the claim is known to be ours
-	term                // it is asked to end
-	kill                // it is ended
+	atWork press = iota // it may run
+	frozen              // it is stopped until the claim is known to be ours
+	termed              // it is asked to end
+	killed              // it is ended
 )
 
 // ending says why a tree has to end.
@@ -152,9 +152,9 @@ func (k *keeper) next(now time.Duration) order {
 	press := func(termAt, killAt time.Duration) {
 		switch {
 		case now >= killAt:
-			o.press = kill
+			o.press = killed
 		case now >= termAt:
-			o.press = max(o.press, term)
+			o.press = max(o.press, termed)
 		}
 		due(termAt)
 		due(killAt)
@@ -165,7 +165,7 @@ func (k *keeper) next(now time.Duration) order {
 	late := k.warden && !k.lost
 	switch {
 	case k.patience > 0:
-		o.press = max(o.press, freeze)
+		o.press = max(o.press, frozen)
 		due(k.patience)
 		if now < k.patience {
 			break // frozen is as good as gone, for as long as the answer takes
@@ -174,7 +174,7 @@ func (k *keeper) next(now time.Duration) order {
 		return k.next(now)
 	case late:
 		press(k.deadline-k.grace-k.margin(), k.deadline-k.margin())
-		if o.press >= term && k.end == nil {
+		if o.press >= termed && k.end == nil {
 			k.end = &ending{
 				result: slot.Lost, code: exitLost, reason: "the claim could not be renewed in time",
 				term: now, kill: k.deadline - k.margin(),

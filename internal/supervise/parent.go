@@ -7,7 +7,6 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/oneslot/oneslot/internal/failpoint"
 	"golang.org/x/sys/unix"
 )
 
@@ -90,12 +89,10 @@ func (p *parent) start(j job) (pid int, ended <-chan syscall.WaitStatus, err err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	failpoint.Hit(failpoint.BeforeFork)
 	pid, err = syscall.ForkExec(j.Path, j.Argv, attr)
 	if err != nil {
 		return 0, nil, err
 	}
-	failpoint.Hit(failpoint.AfterFork)
 	c := make(chan syscall.WaitStatus, 1)
 	p.waiting[pid] = c
 	return pid, c, nil

@@ -43,7 +43,8 @@ type run struct {
 
 	id      rundir.Identity
 	pending []chan<- Answer // who waits for the renewal on its way
-	tree    ender
+	tree    *ender
+	stuck   bool // somebody who cannot be ended was told of
 	fin     finish
 	exited  bool // the worker's end was seen
 	kept    int
@@ -178,6 +179,7 @@ func (r *run) launch() (err error) {
 	if r.host, err = r.newHost(); err != nil {
 		return err
 	}
+	r.tree = r.newEnder()
 	worker, err := r.host.fork(j)
 	r.io.started()
 	if err != nil {
@@ -200,7 +202,9 @@ func (r *run) launch() (err error) {
 
 // close lets go of everything, in whatever state the run is.
 func (r *run) close() {
-	r.tree.cancel()
+	if r.tree != nil {
+		r.tree.cancel()
+	}
 	if r.server != nil {
 		r.server.Close()
 	} else if r.lis != nil {

@@ -1,7 +1,9 @@
 package claimtest
 
 import (
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -50,3 +52,55 @@ func TestMemory_AsAServer(t *testing.T) {
 		return h
 	})
 }
+
+// A store that lives in one process: what it knew is gone with its last handle.
+func TestMemory_OfOneProcess(t *testing.T) {
+	Run(t, func(t testing.TB, opt Options) Harness {
+		c, open := morning(), 0
+		var m *Memory
+		return Harness{Clock: c, Open: func() (Store, error) {
+			if open == 0 {
+				m = NewMemory(c, opt)
+				m.caps.CrossProcess = false
+			}
+			open++
+			h := m.Open()
+			return volatile{h, sync.OnceFunc(func() { open-- })}, nil
+		}}
+	})
+}
+
+type volatile struct {
+	*MemoryHandle
+	last func()
+}
+
+func (v volatile) Close() error {
+	v.last()
+	return v.MemoryHandle.Close()
+}
+
+// A server whose clock is nobody's to move: the suite sleeps, here in a bubble
+// of its own time.
+func TestMemory_InRealTime(t *testing.T) {
+	run(bubbled{t}, func(t testing.TB, opt Options) Harness {
+		m := NewMemory(real{}, opt)
+		m.caps.BootTime = false
+		return Harness{BootID: real{}.BootID(), Open: func() (Store, error) { return m.Open(), nil }}
+	})
+}
+
+type bubbled struct{ *testing.T }
+
+func (b bubbled) sub(name string, f func(runner)) {
+	b.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(bubbled{t}) })
+	})
+}
+
+type real struct{}
+
+func (real) Boot() time.Duration  { return time.Duration(time.Now().UnixNano()) }
+func (real) Awake() time.Duration { return time.Duration(time.Now().UnixNano()) }
+func (real) Wall() time.Time      { return time.Now() }
+func (real) BootID() string       { return "boot-of-a-bubble" }

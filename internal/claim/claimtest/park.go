@@ -58,6 +58,14 @@ func parkTests() []test {
 			b.busy(s, waiter, slot.ReasonHeld)
 			b.take(s, over(b.supervised(req.Ref), req.Key.Claim, claim.Resumed))
 		}},
+		{"P9/APersonTakesAWaitingClaimOver", func(b *bench) {
+			s, req := b.open(), b.supervised(b.ref(1))
+			b.parked(s, req)
+			next := over(b.supervised(req.Ref), req.Key.Claim, claim.Forced)
+			b.take(s, next)
+			b.start(s, next.Key) // the parked run left no tree
+			b.busy(s, over(b.supervised(req.Ref), req.Key.Claim, claim.Resumed), slot.ReasonHeld)
+		}},
 		{"P9/TheLongestWaitEndsByWallClock", func(b *bench) {
 			s, req := b.open(), b.supervised(b.ref(1))
 			b.parked(s, req)

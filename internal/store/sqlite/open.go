@@ -22,8 +22,8 @@ func (s *Store) openWriter() (_ *writer, err error) {
 	w := &writer{s: s, stmts: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
+			err = s.unknown("open", w.fault(err))
 			w.close()
-			err = s.unknown("open", err)
 		}
 	}()
 	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {

@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -165,9 +168,18 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	file  fileID // what the connection was opened on
 	wal   fileID
+	// damaged: the file is to stay as it is, so the connection is never closed,
+	// which would move the -wal into it.
+	damaged bool
 }
 
 func (w *writer) close() {
+	if w.lock != nil {
+		defer w.lock.Close()
+	}
+	if w.damaged {
+		return
+	}
 	for _, st := range w.stmts {
 		st.Close()
 	}
@@ -177,9 +189,15 @@ func (w *writer) close() {
 	if w.db != nil {
 		w.db.Close()
 	}
-	if w.lock != nil {
-		w.lock.Close()
+}
+
+// fault notes whether err says that the file is damaged.
+func (w *writer) fault(err error) error {
+	var e *driver.Error
+	if errors.As(err, &e) && (e.Code()&0xff == lib.SQLITE_CORRUPT || e.Code()&0xff == lib.SQLITE_NOTADB) {
+		w.damaged = true
 	}
+	return err
 }
 
 // transact runs the steps between BEGIN IMMEDIATE and COMMIT.
@@ -201,7 +219,7 @@ func (w *writer) transact(ops []*op) error {
 	if err != nil {
 		// Some faults have rolled back already; a second time does no harm.
 		t.exec("ROLLBACK") //nolint:errcheck
-		return err
+		return w.fault(err)
 	}
 	for _, p := range t.pokes {
 		w.s.line.poke(p)

@@ -1,0 +1,18 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// verbs lists all verbs, in the order of the help.
+func (c *cli) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		c.runVerb(),
+		c.peekVerb(),
+		c.claimVerb(),
+		c.renewVerb(),
+		c.checkVerb(),
+		c.releaseVerb(),
+		c.guardVerb(),
+		c.onceVerb(),
+		c.wardenVerb(),
+	}
+}

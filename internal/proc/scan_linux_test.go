@@ -1,0 +1,135 @@
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// fakeProc is a /proc with these parents of processes, and the kernel's lists
+// of children unless they are left out.
+func fakeProc(t *testing.T, parents map[int]int, lists bool) procfs {
+	t.Helper()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	children := make(map[int]string)
+	for pid, ppid := range parents {
+		children[ppid] += strconv.Itoa(pid) + " "
+		write(fmt.Sprintf("%d/stat", pid), fmt.Sprintf("%d (p) S %d 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 %d 0 0\n", pid, ppid, pid))
+	}
+	for pid := range parents {
+		write(fmt.Sprintf("%d/task/%d/comm", pid, pid), "p\n")
+		if lists {
+			write(fmt.Sprintf("%d/task/%d/children", pid, pid), "")
+			// Another thread has them all.
+			write(fmt.Sprintf("%d/task/%d/children", pid, pid+1000), children[pid])
+		}
+	}
+	return procfs(dir)
+}
+
+func TestBelowByTheKernelsLists(t *testing.T) {
+	parents := map[int]int{2: 1, 10: 2, 11: 10, 12: 10, 13: 11, 20: 2}
+	for name, lists := range map[string]bool{"with lists": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			v := view{fs: fakeProc(t, parents, lists)}
+			root, err := v.fs.stat(10, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, _, err := v.below([]stat{root, root})
+			if !lists {
+				if !errors.Is(err, errors.ErrUnsupported) {
+					t.Fatalf("below = %v, %v", all, err)
+				}
+				if all, _, err = v.scan(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			marked := make(map[int]bool)
+			descend(all, map[int]bool{10: true}, marked)
+			var pids []int
+			for pid := range marked {
+				pids = append(pids, pid)
+			}
+			slices.Sort(pids)
+			if !slices.Equal(pids, []int{11, 12, 13}) {
+				t.Errorf("below 10: %v", pids)
+			}
+		})
+	}
+}
+
+func TestBelowWhoHasEnded(t *testing.T) {
+	v := view{fs: fakeProc(t, map[int]int{10: 1}, true)}
+	root, err := v.fs.stat(10, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(v.fs.path(10, "")); err != nil {
+		t.Fatal(err)
+	}
+	if all, hazy, err := v.below([]stat{root}); len(all) != 1 || !hazy || err != nil {
+		t.Errorf("below = %v, %v, %v", all, hazy, err)
+	}
+}
+
+// Numbers read at different moments make families that never were.
+func TestC51_NobodyIsOlderThanItsParent(t *testing.T) {
+	all := []stat{
+		{pid: 500, ppid: 1, ticks: 900}, // a member, with the number of the parent that 600 had
+		{pid: 600, ppid: 500, ticks: 100},
+		{pid: 601, ppid: 500, ticks: 900},
+	}
+	marked := map[int]bool{500: true}
+	descend(all, nil, marked)
+	if marked[600] || !marked[601] {
+		t.Errorf("marked %v", marked)
+	}
+}
+
+func TestCarries(t *testing.T) {
+	dir := t.TempDir()
+	v := view{fs: procfs(dir)}
+	st := stat{pid: 7, state: 'S', threads: 1}
+	put := func(environ, envEnd string) {
+		text := "7 (p) S 1 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 9 0 0 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 " + envEnd + " 0\n"
+		if err := errors.Join(os.MkdirAll(v.fs.path(7, ""), 0o755),
+			os.WriteFile(v.fs.path(7, "environ"), []byte(environ), 0o644),
+			os.WriteFile(v.fs.path(7, "stat"), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		environ, envEnd string
+		yes, unsure     bool
+	}{
+		{"A=b\x00ONESLOT_RUN=r1\x00", "99", true, false},
+		{"A=b\x00", "99", false, false},
+		{"", "99", false, false}, // env -i
+		{"", "0", false, true},   // between two programs
+	} {
+		put(c.environ, c.envEnd)
+		if yes, unsure := v.carries(st, "r1", nil); yes != c.yes || unsure != c.unsure {
+			t.Errorf("%+v: %v, %v", c, yes, unsure)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if yes, unsure := v.carries(st, "r1", nil); yes || !unsure {
+		t.Errorf("of one that has ended: %v, %v", yes, unsure)
+	}
+}

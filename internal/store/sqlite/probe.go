@@ -1,0 +1,61 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/oneslot/oneslot/internal/proc"
+)
+
+// Level is the schema level that this program reads and writes.
+func Level() int { return level() }
+
+// Schema tells the level of the file and the least level of a program that may
+// write to it; zeros if there is no file yet.
+func (s *Store) Schema(ctx context.Context) (version, least int, err error) {
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok {
+		return 0, 0, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT version, min_program FROM meta").Scan(&version, &least)
+	return version, least, s.unknown("read", err)
+}
+
+// Probe commits a durable write that leaves nothing behind.
+func (s *Store) Probe(ctx context.Context) error {
+	return s.do(ctx, "write test", func(t *tx) error {
+		// An update to the same value would write no page.
+		if err := t.exec("INSERT INTO hold (scope, reason, by, at) VALUES ('?', '', '', 0)"); err != nil {
+			return err
+		}
+		return t.exec("DELETE FROM hold WHERE scope = '?'")
+	})
+}
+
+// Writers lists the processes that have the writers' turn at this moment, by
+// their numbers as seen from here.
+func (s *Store) Writers() ([]int, error) {
+	var pids []int
+	for _, file := range []string{s.path + ".lock", s.path + "-shm"} {
+		id, err := identify(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		owners, err := proc.LockOwners(id.dev, id.ino)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range owners {
+			// Of SQLite's locks in -shm only byte 120 is the writer's.
+			if o.PID > 0 && (filepath.Ext(file) == ".lock" || o.Start <= 120 && (o.End < 0 || o.End >= 120) && o.Exclusive) {
+				pids = append(pids, o.PID)
+			}
+		}
+	}
+	return pids, nil
+}
