@@ -99,4 +99,3 @@ func (Sight) Life(p slot.Process) (claim.Life, string) {
 
 // Watch implements claim.Sight.
 func (Sight) Watch(p slot.Process) (<-chan struct{}, func(), error) { return proc.Watch(p) }
-

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -50,8 +51,13 @@ func (c *cli) root() *cobra.Command {
 		Short:         "Many dispatchers, one slot: exactly one worker per issue or pull request",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return c.usage(cmd, fmt.Errorf("there is no verb %q", args[0]))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
@@ -105,10 +111,15 @@ func (c *cli) ref(ctx context.Context, a *app.App, s string) (slot.Ref, error) {
 // tell prints an error for people, once.
 func (c *cli) tell(err error) {
 	var own *exitError
-	if err == nil || errors.As(err, &own) || c.quiet {
-		return
+	switch {
+	case err == nil, errors.As(err, &own):
+	case isRefusal(err):
+		if !c.quiet {
+			explain(c.Err, err, time.Now())
+		}
+	default:
+		fmt.Fprintf(c.Err, "oneslot: %v\n", err)
 	}
-	fmt.Fprintf(c.Err, "oneslot: %v\n", err)
 }
 
 func (c *cli) printf(w io.Writer, format string, a ...any) { fmt.Fprintf(w, format, a...) }

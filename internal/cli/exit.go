@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 
+	"github.com/oneslot/oneslot/internal/doctor"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -12,6 +13,7 @@ const (
 	exitOK         = 0
 	exitUsage      = 64
 	exitInternal   = 70 // a fault in oneslot itself
+	exitOutput     = 74 // `once`: somebody else's output is not here, or not all of it
 	exitUnknown    = 69
 	exitBusy       = 75
 	exitNotAllowed = 77
@@ -53,4 +55,25 @@ func exitCode(err error) int {
 		return exitUnknown
 	}
 	return exitInternal
+}
+
+// doctorError is the exit code that goes with what doctor found; nil if nothing
+// fails.
+func doctorError(lines []doctor.Line) error {
+	code := exitOK
+	for _, l := range lines {
+		switch {
+		case l.Status != doctor.Fail:
+		case l.Check == "configuration":
+			code = exitConfig
+		case l.Finding == "store-foreign" && code != exitConfig:
+			code = exitNotAllowed
+		case code == exitOK:
+			code = exitUnknown
+		}
+	}
+	if code == exitOK {
+		return nil
+	}
+	return &exitError{code}
 }

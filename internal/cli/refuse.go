@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -94,7 +93,7 @@ func busyLine(e *slot.BusyError) string {
 	if e.Claim.ID == "" {
 		return ref + " is held"
 	}
-	return ref + " is held by " + clean(claim.Who(e.Claim))
+	return ref + " is held by " + clean(e.Claim.Holder.String())
 }
 
 func nextStep(e *slot.BusyError, ref string) string {
@@ -135,10 +134,13 @@ func holdText(h slot.Hold) string {
 // quote makes a word safe to paste into a shell.
 func quote(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,#", r))
 	})
 	if plain {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return forceQuote(s)
 }
+
+// forceQuote writes s as one word of a shell, in single quotes.
+func forceQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -13,6 +13,18 @@ func (c *cli) verbs() []*cobra.Command {
 		c.releaseVerb(),
 		c.guardVerb(),
 		c.onceVerb(),
+		c.statusVerb(),
+		c.whyVerb(),
+		c.logVerb(),
+		c.runsVerb(),
+		c.holdVerb(),
+		c.unholdVerb(),
+		c.stopVerb(),
+		c.takeoverVerb(),
+		c.doctorVerb(),
+		c.configVerb(),
+		c.completionVerb(),
+		c.versionVerb(),
 		c.wardenVerb(),
 	}
 }

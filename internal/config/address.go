@@ -51,7 +51,7 @@ func refuseScheme(scheme string) error {
 			return fmt.Errorf("%s addresses are not in this version", k)
 		}
 	}
-	if meant := nearest(scheme, append(known, "sqlite")); meant != "" {
+	if meant := nearest(scheme, names(append(known, "sqlite")...)); meant != "" {
 		return fmt.Errorf("not an address that is known; did you mean %q?", meant+":")
 	}
 	return errors.New("not an address that is known; a SQLite file is sqlite:PATH")

@@ -79,13 +79,13 @@ func TestParseAddress(t *testing.T) {
 }
 
 func TestNearest(t *testing.T) {
-	names := []string{"store", "claims", "host", "on", "waiting_max"}
+	rows := names("store", "claims", "host", "on", "waiting_max")
 	for word, want := range map[string]string{
 		"store": "store", "sotre": "store", "stor": "store", "storee": "store", "str": "", "st": "",
 		"clams": "claims", "hst": "host", "Host": "host", "no": "on", "an": "on", "xy": "", "x": "", "": "",
 		"waitingMax": "waiting_max", strings.Repeat("store", 1000): "",
 	} {
-		if got := nearest(word, names); got != want {
+		if got := nearest(word, rows); got != want {
 			t.Errorf("nearest(%.20q) = %q, want %q", word, got, want)
 		}
 	}

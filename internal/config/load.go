@@ -93,9 +93,17 @@ func (l *loader) complete() {
 		}
 		c.Host.V = name
 	}
+	first := map[string]Origin{} // of each host
 	for _, f := range c.Forges {
-		if f.Host.Origin == (Origin{}) {
+		at, again := first[f.Host.V]
+		switch {
+		case f.Host.Origin == (Origin{}):
 			l.bad.add(f.origin, "forge.host is missing")
+		case f.Host.V == "": // reported
+		case again:
+			l.bad.add(f.Host.Origin, "forge.host: is configured already, at %s", at)
+		default:
+			first[f.Host.V] = f.Host.Origin
 		}
 		if f.Type.Origin == (Origin{}) {
 			l.bad.add(f.origin, "forge.type is missing")

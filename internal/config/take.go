@@ -97,13 +97,6 @@ func openForge(c *Config, at Origin) { c.Forges = append(c.Forges, Forge{origin:
 
 func takeForgeHost(c *Config, g given) error {
 	host, err := canonicalHost(g.text)
-	if err == nil {
-		for _, f := range c.Forges {
-			if f.Host.V == host {
-				err = fmt.Errorf("is configured already, at %s", f.Host.Origin)
-			}
-		}
-	}
 	c.Forges[len(c.Forges)-1].Host = Value[string]{host, g.origin}
 	return err
 }

@@ -79,9 +79,9 @@ func (r *reader) read(data []byte) {
 		return
 	}
 	// The tree does not show what is defined twice, but the library does. Its
-	// time grows with the square of the tables, which, if they are not known, are
-	// problems already.
-	if len(r.bad.List) > 1000 {
+	// time grows with the square of the keys, so a large file is shown to it only
+	// when all its keys are known, which are few.
+	if len(data) > 64<<10 && len(r.bad.List) > 0 {
 		return
 	}
 	var all map[string]any

@@ -133,12 +133,8 @@ func (r *reader) lookup(s scope, k *unstable.Node) *row {
 	if row := find(s.rows, name); row != nil || s.rows == nil {
 		return row
 	}
-	known := make([]string, len(s.rows))
-	for i, row := range s.rows {
-		known[i] = row.name
-	}
 	at := r.at(int(k.Raw.Offset))
-	switch meant := nearest(name, known); {
+	switch meant := nearest(name, s.rows); {
 	case meant != "":
 		r.bad.add(at, "unknown key %s; did you mean %s%s?", quote(s.path+name), s.path, meant)
 	case s.path != "" && find(r.root.rows, name) != nil:

@@ -119,7 +119,7 @@ func retention(s *Subject, r *report, covered map[string]bool) int {
 		r.bad("run-old", "%d folders below %s are older than %s", old, filepath.Join(s.Store.Dir(), "runs"), config.FormatDuration(keep.Logs.V))
 	}
 	if size > keep.LogsBytes.V {
-		r.bad("run-large", "%s holds %s, more than %s", filepath.Join(s.Store.Dir(), "runs"), config.FormatBytes(size), config.FormatBytes(keep.LogsBytes.V))
+		r.bad("run-large", "%s holds %s, more than %s", filepath.Join(s.Store.Dir(), "runs"), room(uint64(size)), room(uint64(keep.LogsBytes.V)))
 	}
 	return len(names)
 }

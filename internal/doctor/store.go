@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -165,7 +165,7 @@ func disk(_ context.Context, s *Subject, r *report) {
 	}
 	dir := nearest(s.Store.Dir())
 	free, err := s.Machine.Free(dir)
-	left := config.FormatBytes(int64(min(free, 1<<62)))
+	left := room(free)
 	switch {
 	case err != nil:
 		r.bad("disk-low", "%s: free room is not known: %v", dir, err)
@@ -176,4 +176,17 @@ func disk(_ context.Context, s *Subject, r *report) {
 	default:
 		r.good("%s has %s left", dir, left)
 	}
+}
+
+// room is a number of bytes for people.
+func room(n uint64) string {
+	const units = "kMGTPE"
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	f, unit := float64(n)/1000, 0
+	for f >= 1000 {
+		f, unit = f/1000, unit+1
+	}
+	return fmt.Sprintf("%.1f %cB", f, units[unit])
 }

@@ -257,6 +257,31 @@ func TestC51_HiddenIsNotDead(t *testing.T) {
 	}
 }
 
+func TestC51_HidepidIsNotDead(t *testing.T) {
+	needRoot(t)
+	p := start(t, exec.Command("sleep", "600"))
+	free := p
+	free.PID = 1 << 22
+	inner := p
+	inner.NS = 1
+	for _, c := range []struct {
+		p    slot.Process
+		want Life
+	}{{p, Unseen}, {free, Dead}, {inner, Unseen}} {
+		look := part(t, "look", words(c.p))
+		asNobody(t, look)
+		// Kernels before 5.8, where the option would count for all, refuse the word.
+		look.Args = []string{"unshare", "--mount", "sh", "-c",
+			`mount -t proc -o hidepid=invisible proc /proc && exec setpriv --reuid 65534 --regid 65534 --clear-groups "$@"`,
+			"sh", look.Path, words(c.p)}
+		look.Path, _ = exec.LookPath("unshare")
+		look.SysProcAttr = nil
+		if got := output(t, look); got[0] != string(c.want) {
+			t.Errorf("Look(%+v) = %q, want %s", c.p, got, c.want)
+		}
+	}
+}
+
 func TestC51_SignalMissesTheSuccessor(t *testing.T) {
 	p := start(t, exec.Command("sleep", "600"))
 	past := p

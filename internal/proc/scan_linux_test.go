@@ -105,7 +105,7 @@ func TestCarries(t *testing.T) {
 	v := view{fs: procfs(dir)}
 	st := stat{pid: 7, state: 'S', threads: 1}
 	put := func(environ, envEnd string) {
-		text := "7 (p) S 1 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 9 0 0 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 " + envEnd + " 0\n"
+		text := "7 (p) S 1 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 9 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 " + envEnd + " 0\n"
 		if err := errors.Join(os.MkdirAll(v.fs.path(7, ""), 0o755),
 			os.WriteFile(v.fs.path(7, "environ"), []byte(environ), 0o644),
 			os.WriteFile(v.fs.path(7, "stat"), []byte(text), 0o644)); err != nil {

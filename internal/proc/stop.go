@@ -30,9 +30,10 @@ const (
 	maxPause = 500 * time.Millisecond
 
 	// A tree is frozen before it is killed, so that nobody is born meanwhile
-	// whose parent is dead when we look. Who cannot be frozen is not waited for
-	// any longer than this.
-	freezeMax = 200 * time.Millisecond
+	// whose parent is dead when we look. Who cannot be frozen (by another
+	// freezer, or in the middle of a disk that hangs) is waited for no longer
+	// than this; others take as long as they need to be scheduled.
+	freezeMax = 2 * time.Second
 	freezeTry = 2 * time.Millisecond
 
 	// Somebody else's process often ends by itself after all of ours did (sudo
@@ -138,7 +139,7 @@ func (c *chase) kill(ctx context.Context) (gone bool, err error) {
 	until := time.Now().Add(c.how.Settle)
 	point, pause := c.once(PointFrozen, PointKilled), minPause
 	for {
-		if err := c.freeze(ctx); err != nil || len(c.prey) == 0 {
+		if err := c.freeze(ctx, earlier(until, time.Now().Add(freezeMax))); err != nil || len(c.prey) == 0 {
 			return err == nil, err
 		}
 		point(PointFrozen)
@@ -162,8 +163,7 @@ func (c *chase) kill(ctx context.Context) (gone bool, err error) {
 
 // freeze stops everybody, and looks again until nobody is new and all have
 // stood still since the look before.
-func (c *chase) freeze(ctx context.Context) error {
-	until := time.Now().Add(freezeMax)
+func (c *chase) freeze(ctx context.Context, until time.Time) error {
 	for still := false; ; {
 		fresh, err := c.look()
 		if err != nil {

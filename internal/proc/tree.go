@@ -21,7 +21,8 @@ const RunVariable = "ONESLOT_RUN"
 type Tree struct {
 	// Run is the run's id, as ONESLOT_RUN in the environment of its processes.
 	Run string
-	// Processes are noted ones; those that have ended are no hindrance.
+	// Processes are noted ones. Those that have ended, and those of another
+	// boot, are no hindrance.
 	Processes []slot.Process
 	// Groups are process groups of the run.
 	Groups []Group

@@ -101,7 +101,6 @@ func kinfo(k *unix.KinfoProc) stat {
 		pgrp:    int(k.Eproc.Pgid),
 		threads: 1,
 		ticks:   uint64(k.Proc.P_starttime.Sec)*1e6 + uint64(k.Proc.P_starttime.Usec),
-		uid:     int(k.Eproc.Pcred.P_ruid),
 	}
 	switch k.Proc.P_stat {
 	case statStopped:
@@ -117,7 +116,14 @@ func (v view) again(st stat) (stat, bool) {
 	return now, err == nil && now.ticks == st.ticks
 }
 
-func (v view) here(st stat) (pid, uid int) { return st.pid, st.uid }
+// here gives the number of a process and its real user, -1 if that is not told.
+func (v view) here(st stat) (pid, uid int) {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", st.pid)
+	if err != nil {
+		return st.pid, -1
+	}
+	return st.pid, int(k.Eproc.Pcred.P_ruid)
+}
 
 func (v view) identify(pid int) (slot.Process, error) {
 	st, err := v.read(pid)

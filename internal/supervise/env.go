@@ -22,7 +22,7 @@ func (r *run) environ(socket string) []string {
 		return slices.Contains(given, name) || slices.Contains(r.Strip, name)
 	})
 	events := ""
-	if r.Events != nil {
+	if len(r.Events) > 0 {
 		events = r.dir.EventsPath()
 	}
 	for _, kv := range [][2]string{

@@ -132,7 +132,8 @@ func supervised(p plan) (int, error) {
 		TTL:    p.TTL, Grace: p.Grace, Warden: p.Warden,
 	}
 	ctx := context.Background()
-	grant, err := db.Acquire(ctx, req)
+	taker := claim.Taker{Store: db, Sight: sight{}, Self: self}
+	grant, err := taker.Take(ctx, req)
 	var busy *slot.BusyError
 	if p.Force && errors.As(err, &busy) {
 		req.Displace = &claim.Displace{Claim: busy.Claim.ID, Why: claim.Forced, Detail: "test"}
@@ -156,6 +157,16 @@ func supervised(p plan) (int, error) {
 	}
 	return report.Code, err
 }
+
+// sight looks at processes as the program does.
+type sight struct{}
+
+func (sight) Life(p slot.Process) (claim.Life, string) {
+	s := proc.Look(p)
+	return claim.Life(s.Life), s.Detail
+}
+
+func (sight) Watch(p slot.Process) (<-chan struct{}, func(), error) { return proc.Watch(p) }
 
 // world is one store with a supervisor or two.
 type world struct {
@@ -197,6 +208,13 @@ type supervisor struct {
 
 func (w *world) start(p plan, env ...string) *supervisor {
 	w.t.Helper()
+	s := w.prepare(p, env...)
+	s.launch()
+	return s
+}
+
+func (w *world) prepare(p plan, env ...string) *supervisor {
+	w.t.Helper()
 	data, err := json.Marshal(p)
 	if err != nil {
 		w.t.Fatal(err)
@@ -205,18 +223,22 @@ func (w *world) start(p plan, env ...string) *supervisor {
 	s.Env = append(append(os.Environ(), env...), roleVar+"=run", planVar+"="+string(data))
 	s.Stdout, s.Stderr = &s.out, &s.err
 	s.WaitDelay = 5 * time.Second
+	return s
+}
+
+func (s *supervisor) launch() {
+	s.t.Helper()
 	if err := s.Start(); err != nil {
-		w.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	go func() {
 		s.Wait()
 		close(s.done)
 	}()
-	w.t.Cleanup(func() {
+	s.t.Cleanup(func() {
 		s.Process.Kill()
 		<-s.done
 	})
-	return s
 }
 
 // code waits for the end and tells the exit code.

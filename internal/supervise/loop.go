@@ -256,5 +256,6 @@ func (r *run) grant(a wish) {
 func (r *run) workerEnded(ws *syscall.WaitStatus) {
 	failpoint.Hit(failpoint.AfterExit)
 	r.exited, r.fin.status = true, ws
+	r.unasked = r.tree.press < termed
 	r.ended()
 }

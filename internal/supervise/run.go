@@ -47,6 +47,7 @@ type run struct {
 	stuck   bool // somebody who cannot be ended was told of
 	fin     finish
 	exited  bool // the worker's end was seen
+	unasked bool // and we had not asked for it
 	kept    int
 	left    int  // processes that had to be ended after the worker
 	ran     bool // a worker was started
@@ -150,7 +151,7 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)
 	}
-	if r.Events != nil {
+	if len(r.Events) > 0 {
 		if err := r.dir.WriteEvents(r.Events); err != nil {
 			return fmt.Errorf("the run's events: %w", err)
 		}

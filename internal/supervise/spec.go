@@ -39,7 +39,7 @@ type Spec struct {
 	Chain   []string // ids of the runs around this one, outermost first
 	Attempt int      // 1 for a first try
 	Rule    string
-	Events  []byte // what the worker is told, as JSON; nil for nothing
+	Events  []byte // what the worker is told, as JSON; empty for nothing
 
 	// WardenArgv starts a warden: this program with the hidden verb. It is used
 	// if Claim.Warden is set.

@@ -18,7 +18,7 @@ func (r *run) newEnder() *ender {
 		return t
 	}
 	e.tried = func(report proc.Report, err error) {
-		if r.exited {
+		if r.unasked {
 			r.left = max(r.left, report.Termed, report.Killed)
 		}
 		if r.tree.gone && !r.exited {

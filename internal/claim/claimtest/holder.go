@@ -55,7 +55,7 @@ func holderTests() []test {
 				b.Errorf("refused by %+v at %q; want claim %s, fence %d, holder %+v",
 					e.Claim, e.Store, g.Claim.ID, g.Claim.Fence, req.Holder)
 			}
-			if e.Claim.Left <= 0 || e.Claim.Left > b.ttl {
+			if e.Claim.Left <= 0 || e.Claim.Left > b.ttl+b.caps.Tick {
 				b.Errorf("%v left; want up to %v", e.Claim.Left, b.ttl)
 			}
 		}},

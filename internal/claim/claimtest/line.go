@@ -99,6 +99,7 @@ func lineTests() []test {
 			for range 8 {
 				b.pass(max(b.ttl/2, b.opt.Turn/4))
 				b.renew(s, holder.Key)
+				b.busy(s, b.detached(holder.Ref), slot.ReasonHeld)
 			}
 			b.release(s, holder.Key)
 			b.busy(s, line[1].Request, slot.ReasonLine)

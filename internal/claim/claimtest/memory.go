@@ -79,14 +79,13 @@ func (m *Memory) Open() *MemoryHandle {
 	return &MemoryHandle{m: m, host: m.clock.BootID()}
 }
 
-// now is the time that deadlines are judged by, rounded up to the tick so that
-// nobody gets less than was granted.
+// now is the time that deadlines are judged by, as far as the ticks tell.
 func (m *Memory) now() time.Duration {
 	t := m.clock.Boot()
 	if !m.caps.BootTime {
 		t = time.Duration(m.clock.Wall().UnixNano())
 	}
-	return (t + m.caps.Tick - 1).Truncate(m.caps.Tick)
+	return t.Truncate(m.caps.Tick)
 }
 
 func (m *Memory) wall() time.Time { return m.clock.Wall().UTC() }

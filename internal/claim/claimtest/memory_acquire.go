@@ -161,12 +161,13 @@ func (m *Memory) grant(s *memSlot, req claim.Request, reason string, g *claim.Gr
 	m.note(claim.Granted(req, fence, g.Displaced, reason, detail))
 }
 
-// extend moves the deadline as a grant, a renewal or a start does.
+// extend moves the deadline as a grant, a renewal or a start does, and returns
+// what it grants. It adds the tick that may be running, so that nobody gets less.
 func (m *Memory) extend(c *memClaim) time.Duration {
-	now := m.now()
-	c.deadline = now + c.TTL
+	ttl := c.TTL
 	if !c.begun {
-		c.deadline = min(now+m.opt.StartTTL+c.Grace, c.startBy)
+		ttl = min(m.opt.StartTTL+c.Grace, c.startBy-m.now())
 	}
-	return c.deadline - now
+	c.deadline = m.now() + m.caps.Tick + ttl
+	return ttl
 }

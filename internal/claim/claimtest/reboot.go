@@ -20,6 +20,10 @@ func rebootTests() []test {
 				b.busy(s, b.supervised(req.Ref), slot.ReasonHeld)
 				return
 			}
+			_, err := s.Renew(b.ctx, req.Key)
+			b.wantLost("renew of a dead claim", err)
+			_, err = s.Check(b.ctx, req.Key)
+			b.wantLost("check of a dead claim", err)
 			next := b.supervised(req.Ref)
 			g := b.take(s, next)
 			if g.Displaced == nil || g.Displaced.Run != req.Run {

@@ -14,7 +14,7 @@ func startTests() []test {
 			s, req := b.open(), b.supervised(b.ref(1))
 			g := b.take(s, req)
 			limit := b.opt.StartTTL + b.grace
-			if g.Claim.Phase != slot.Starting || g.Claim.Left > limit || g.Claim.Left < limit-2*b.caps.Tick && b.h.Clock != nil {
+			if g.Claim.Phase != slot.Starting || g.Claim.Left > limit+b.caps.Tick || g.Claim.Left < limit-2*b.caps.Tick && b.h.Clock != nil {
 				b.Errorf("granted %s with %v left; want starting with %v", g.Claim.Phase, g.Claim.Left, limit)
 			}
 			e := b.busy(s, b.detached(req.Ref), slot.ReasonHeld)

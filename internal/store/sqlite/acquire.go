@@ -78,7 +78,7 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 	if !ok {
 		return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: r.claim, Store: t.w.s.Address()})
 	}
-	if !req.Head {
+	if !req.Head && reason != slot.ReasonResumed {
 		first, err := t.first(r, req.Ticket)
 		if err != nil {
 			return claim.Grant{}, nil, err
@@ -110,10 +110,12 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 		return slot.ReasonFree, "", true
 	}
 	if d := req.Displace; d != nil && d.Claim == r.claim.ID {
+		parked := r.claim.Kind == slot.Waiting // nobody works under it, so nobody is dead or overdue
 		switch {
-		case d.Why == claim.Forced, d.Why == claim.Dead,
-			d.Why == claim.Overdue && r.claim.Expired(),
-			d.Why == claim.Resumed && r.claim.Kind == slot.Waiting:
+		case d.Why == claim.Forced,
+			d.Why == claim.Dead && !parked,
+			d.Why == claim.Overdue && !parked && r.claim.Expired(),
+			d.Why == claim.Resumed && parked:
 			return string(d.Why), d.Detail, true
 		}
 	}

@@ -154,6 +154,9 @@ func (s *Store) Park(ctx context.Context, key claim.Key, out slot.Outcome) (c sl
 		if err != nil || lost != nil {
 			return lost, err
 		}
+		if r.claim.Kind != slot.Supervised || r.claim.Phase == slot.Starting {
+			return fmt.Errorf("%w: only a claim whose worker ran can wait for a person", slot.ErrUsage), nil
+		}
 		expires := t.wall.Add(s.opt.WaitingMax)
 		// A token that nobody has: the key is void from here on.
 		if err := t.exec(`UPDATE slot SET kind = 'waiting', phase = '', token = x'', warden = 0, bound = 0, stop = '',

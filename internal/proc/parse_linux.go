@@ -5,33 +5,18 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
-// stat is what oneslot reads of /proc/PID/stat, or of its like elsewhere.
-type stat struct {
-	pid     int
-	comm    string
-	state   byte
-	ppid    int
-	pgrp    int
-	kernel  bool   // a thread of the kernel itself
-	threads int    // living ones
-	ticks   uint64 // start time, in 1/100 s of boot time
-	envEnd  uint64 // 0: between two programs, in the middle of an exec
-	uid     int    // the real one, where the kernel tells it in one go (darwin)
-}
-
-// Indexes into what follows the name in /proc/PID/stat; proc(5) counts from 1
-// and has two fields before them.
+// Indexes into what follows the name in /proc/PID/stat: three less than the
+// numbers in proc(5).
 const (
-	fieldState   = 3 - 3
-	fieldPPID    = 4 - 3
-	fieldPgrp    = 5 - 3
-	fieldFlags   = 9 - 3
-	fieldThreads = 20 - 3
-	fieldStart   = 22 - 3
-	fieldEnvEnd  = 51 - 3
+	fieldState   = 0
+	fieldPPID    = 1
+	fieldPgrp    = 2
+	fieldFlags   = 6
+	fieldThreads = 17
+	fieldStart   = 19
+	fieldEnvEnd  = 48
 
 	flagKernelThread = 0x00200000 // PF_KTHREAD
 )
@@ -73,29 +58,6 @@ func parseStat(b []byte) (stat, error) {
 		s.envEnd, _ = strconv.ParseUint(f[fieldEnvEnd], 10, 64)
 	}
 	return s, nil
-}
-
-// over reports whether the process has ended. A first thread that has ended
-// while others go on looks like a zombie, and is not one.
-func (s stat) over() bool {
-	switch s.state {
-	case 'Z', 'X', 'x':
-		return s.threads <= 1
-	}
-	return false
-}
-
-// stopped reports whether a signal or a debugger holds the process.
-func (s stat) stopped() bool { return s.state == 'T' || s.state == 't' }
-
-// command is the name for people: nothing in it can play with a terminal.
-func (s stat) command() string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return '?'
-	}, s.comm)
 }
 
 // hasVariable reports whether a NUL-separated environment sets name to exactly

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+type claimOptions struct {
+	refusing
+	any    bool
+	ttl    time.Duration
+	pid    int
+	export bool
+}
+
+func (c *cli) claimVerb() *cobra.Command {
+	o := claimOptions{refusing: refusing{exit: exitBusy}}
+	cmd := &cobra.Command{
+		Use:   "claim REF",
+		Short: "Claim a slot without running anything; for callers that cannot use run",
+		Long: `Claim takes the slot of REF and leaves it claimed until it is released or
+expires. Who does the work must renew the claim (` + "`oneslot renew`" + `), check it before
+each effect (` + "`oneslot check`" + `, or ` + "`oneslot guard -- CMD`" + `), and give it back
+(` + "`oneslot release`" + `). Whoever can wrap the work in a command should use run.
+
+With --pid N the claim lives as long as process N does.
+
+Exit codes:
+  0    claimed
+  64   the command line is wrong, not a ref, or there is no process N
+  69   unknown: the store could not be asked
+  75   busy: the slot is held or on hold
+  77   not allowed
+  78   bad configuration`,
+		Example: "  eval \"$(oneslot claim octo-org/octo-repo#12 --pid $$ --export)\"",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.json && o.export {
+				return c.usagef(cmd, "--json and --export exclude each other")
+			}
+			if cmd.Flags().Changed("pid") && o.pid <= 0 {
+				return c.usagef(cmd, "--pid %d is no process's number", o.pid)
+			}
+			return c.doClaim(cmd, args, o)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&o.json, "json", false, "print one JSON object: the claim, or the refusal")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell a refusal by the exit code alone")
+	f.BoolVar(&o.any, "any", false, "take the first free one of several refs")
+	durationVar(cmd, &o.ttl, "ttl", slot.DetachedTTL, "time to live without a renewal, from 1s")
+	f.IntVar(&o.pid, "pid", 0, "bind the claim to the life of process `N`")
+	f.BoolVar(&o.export, "export", false, "print lines for the shell's eval")
+	return cmd
+}
+
+func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error {
+	ttl, grace, err := terms(o.ttl, 0, false)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.load(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	refs, err := c.refs(cmd, words, o.any, app.Grammar(ctx, cfg))
+	if err != nil {
+		return err
+	}
+	bound, command, err := holderOf(o.pid)
+	if err != nil {
+		return err
+	}
+	warnCI(c.Err, cfg)
+	a, err := app.New(cfg)
+	if err != nil {
+		return o.tell(c, refs[0], err)
+	}
+	g, req, err := c.take(ctx, a, refs, taking{any: o.any, request: func(ref slot.Ref) claim.Request {
+		return claim.Request{
+			Ref: ref, Key: claim.NewKey(ref), Kind: slot.Detached, Bound: !bound.IsZero(),
+			Holder: a.Holder(pathManual, command, bound), TTL: ttl, Grace: grace,
+		}
+	}})
+	if err != nil {
+		return o.tell(c, refs[0], err)
+	}
+	return c.handOver(ctx, a, g.Claim, req.Key, o)
+}
+
+// holderOf names whom a detached claim is bound to, and the program that people
+// are shown: its own, or that of our caller.
+func holderOf(pid int) (slot.Process, string, error) {
+	if pid == 0 {
+		parent, err := proc.Identify(os.Getppid())
+		if err != nil {
+			return slot.Process{}, "", nil
+		}
+		return slot.Process{}, clean(proc.Look(parent).Command), nil
+	}
+	p, err := proc.Identify(pid)
+	if errors.Is(err, os.ErrProcessDone) {
+		return p, "", fmt.Errorf("%w: --pid %d: there is no such process", slot.ErrUsage, pid)
+	}
+	if err != nil {
+		return p, "", fmt.Errorf("%w: --pid %d: %w", slot.ErrUnknown, pid, err)
+	}
+	return p, clean(proc.Look(p).Command), nil
+}
+
+// claimView is what claim prints as JSON. The field names are fixed.
+type claimView struct {
+	Claim     string  `json:"claim"`
+	Token     string  `json:"token"`
+	Ref       string  `json:"ref"`
+	Slug      string  `json:"slug"`
+	Fence     int64   `json:"fence"`
+	ExpiresAt *string `json:"expires_at"`
+}
+
+// handOver tells the caller its key. A key that nobody got would keep the slot
+// for nothing, so the claim is given back if it cannot be told.
+func (c *cli) handOver(ctx context.Context, a *app.App, cl slot.Claim, key claim.Key, o claimOptions) error {
+	signal.Ignore(syscall.SIGPIPE)
+	var err error
+	switch {
+	case o.json:
+		err = printJSON(c.Out, claimView{key.Claim, key.Token, cl.Ref.String(), cl.Ref.Slug(), cl.Fence, stamp(cl.ExpiresAt)})
+	case o.export:
+		err = printExport(c.Out, cl, key)
+	default:
+		err = table(c.Out, "", [][]string{
+			{"claimed", cl.Ref.String()},
+			{"claim", key.Claim},
+			{"token", key.Token},
+			{"fence", strconv.FormatInt(cl.Fence, 10)},
+			{"until", until(cl, time.Now())},
+			{"renew", "oneslot renew --claim " + key.Claim + " --token " + key.Token},
+			{"release", "oneslot release --claim " + key.Claim + " --token " + key.Token},
+		})
+	}
+	if err == nil {
+		return nil
+	}
+	out := slot.Outcome{Result: slot.NoStart, Reason: "the caller could not be told its key"}
+	if _, e := a.Store.Release(ctx, key, out); e != nil {
+		return fmt.Errorf("standard output: %w; and the claim could not be given back: %w", err, e)
+	}
+	return fmt.Errorf("standard output: %w; the claim was given back", err)
+}
+
+// printExport prints shell lines in one write, so that no half of them is run.
+func printExport(w io.Writer, cl slot.Claim, key claim.Key) error {
+	lines := ""
+	for _, kv := range [][2]string{
+		{"ONESLOT_CLAIM", key.Claim},
+		{"ONESLOT_TOKEN", key.Token},
+		{"ONESLOT_REF", cl.Ref.String()},
+		{"ONESLOT_SLUG", cl.Ref.Slug()},
+		{"ONESLOT_FENCE", strconv.FormatInt(cl.Fence, 10)},
+	} {
+		lines += "export " + kv[0] + "=" + forceQuote(kv[1]) + "\n"
+	}
+	_, err := io.WriteString(w, lines)
+	return err
+}

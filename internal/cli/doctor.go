@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/doctor"
+)
+
+// lineView is one line of doctor.
+type lineView struct {
+	Check   string  `json:"check"`
+	Finding *string `json:"finding"` // null if all is well
+	Status  string  `json:"status"`  // ok, warn or fail
+	What    string  `json:"what"`
+	Do      *string `json:"do"`
+}
+
+func (c *cli) doctorVerb() *cobra.Command {
+	var asJSON, bundle bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check everything that oneslot stands on",
+		Long: `Doctor looks at the configuration, the store, the disk, the clock, the kernel, the
+claims and the runs. Each line says ok, warn or FAIL, what was seen, and what to
+do. It takes no claim and mends nothing; it commits one write that leaves nothing
+behind, if there is a store.
+
+Exit codes:
+  0    no line says FAIL
+  64   wrong usage
+  69   a line says FAIL: claims cannot be given, or not be relied on
+  77   the store is somebody else's
+  78   bad configuration`,
+		Args: c.exactly(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if bundle {
+				return c.usagef(cmd, "--bundle is not in this version")
+			}
+			cfg, err := c.load(cmd)
+			lines := doctor.Examine(cmd.Context(), app.Examined(cfg, err))
+			if err := c.showLines(lines, asJSON); err != nil {
+				return err
+			}
+			return doctorError(lines)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
+	cmd.Flags().BoolVar(&bundle, "bundle", false, "not in this version")
+	return cmd
+}
+
+func (c *cli) showLines(lines []doctor.Line, asJSON bool) error {
+	if asJSON {
+		list := []lineView{}
+		for _, l := range lines {
+			status := string(l.Status)
+			if l.Status == doctor.Fail {
+				status = "fail"
+			}
+			list = append(list, lineView{l.Check, text(l.Finding), status, l.What, text(l.Do)})
+		}
+		return printJSON(c.Out, list)
+	}
+	colours := map[doctor.Status]string{doctor.OK: green, doctor.Warn: yellow, doctor.Fail: red}
+	for _, l := range lines {
+		c.printf(c.Out, "%s  %-13s  %s", c.paint(c.Out, colours[l.Status], pad(string(l.Status), 4)), l.Check, clean(l.What))
+		if l.Do != "" {
+			c.printf(c.Out, " — %s", l.Do)
+		}
+		c.printf(c.Out, "\n")
+	}
+	return nil
+}

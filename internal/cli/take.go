@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// taking is how a slot is asked for.
+type taking struct {
+	any     bool // the first free one of several refs
+	wait    bool
+	longest time.Duration // of waiting; 0 no bound
+	force   bool
+	reason  string // of the force
+	now     bool   // force does not wait for another host
+	// request describes the claim of one ref.
+	request func(slot.Ref) claim.Request
+}
+
+// take gets one of the refs, or a refusal.
+func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (claim.Grant, claim.Request, error) {
+	if t.any {
+		return takeAny(ctx, a, refs, t.request)
+	}
+	req := t.request(refs[0])
+	switch {
+	case t.force:
+		g, err := c.takeByForce(ctx, a, req, t)
+		return g, req, err
+	case t.wait:
+		g, err := wait(ctx, a, req, t.longest)
+		return g, req, err
+	}
+	g, err := a.Taker().Take(ctx, req)
+	return g, req, err
+}
+
+// wait stands in line. A signal leaves the line.
+func wait(ctx context.Context, a *app.App, req claim.Request, longest time.Duration) (claim.Grant, error) {
+	ctx, stop := interruptible(ctx)
+	g, err := a.Taker().Wait(ctx, req, longest)
+	if code := stop(); code != nil {
+		if err == nil { // it came with the grant
+			out := slot.Outcome{Result: slot.NoStart, Reason: "interrupted before the start"}
+			if _, err := a.Store.Release(context.WithoutCancel(ctx), req.Key, out); err != nil {
+				return claim.Grant{}, fmt.Errorf("interrupted, and the claim just granted could not be given back: %w", err)
+			}
+		}
+		return claim.Grant{}, code
+	}
+	return g, err
+}
+
+// takeAny takes the first free one. It looks first, since a look is cheap and a
+// refusal is written down; what is then left is asked for in order. So with as
+// many refs as callers nobody goes away with nothing: whoever was refused
+// everywhere saw every ref in somebody else's hands.
+func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, request func(slot.Ref) claim.Request) (g claim.Grant, req claim.Request, err error) {
+	for _, ref := range refs {
+		s, err := a.Store.Look(ctx, ref)
+		if err != nil {
+			return g, req, err
+		}
+		if viewOf(a, s).State != stateFree {
+			continue
+		}
+		req = request(ref)
+		if g, err = a.Taker().Take(ctx, req); err == nil || !isRefusal(err) {
+			return g, req, err
+		}
+	}
+	none := &noneFree{}
+	for _, ref := range refs {
+		req = request(ref)
+		if g, err = a.Taker().Take(ctx, req); err == nil || !isRefusal(err) {
+			return g, req, err
+		}
+		none.refusals = append(none.refusals, err)
+	}
+	if len(none.refusals) == 1 {
+		return g, req, none.refusals[0]
+	}
+	return g, req, none
+}
+
+// takeByForce passes the line and takes a live holder's slot, but not one that is
+// on hold. Whom it sees is whom it displaces: nobody else who came meanwhile.
+func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t taking) (claim.Grant, error) {
+	s, err := a.Store.Look(ctx, req.Ref)
+	if err != nil {
+		return claim.Grant{}, err
+	}
+	req.Head = true
+	live := s.Live()
+	if live == nil || s.Hold != nil || overtaken(a, *live) {
+		return a.Taker().Take(ctx, req)
+	}
+	if live.Run != "" && slices.Contains(a.Inside, live.Run) {
+		return claim.Grant{}, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonInside, Claim: *live, Store: a.Store.Address()}
+	}
+	if d, _, _ := claim.Judge(app.Sight{}, *live); d != nil {
+		return a.Taker().Take(ctx, req)
+	}
+	if away(a, *live) && !t.now {
+		c.printf(c.Err, "oneslot: %s is held by %s, out of sight from here: waiting until it is released or expires (--now does not wait)\n",
+			req.Ref, clean(live.Holder.String()))
+		return wait(ctx, a, req, t.longest)
+	}
+	refusal := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: *live, Store: a.Store.Address()}
+	yes, err := c.confirm(fmt.Sprintf("%s\nend that and take the slot?", busyLine(refusal)))
+	if err != nil {
+		return claim.Grant{}, err
+	}
+	if !yes {
+		return claim.Grant{}, refusal
+	}
+	req.Displace = &claim.Displace{Claim: live.ID, Why: claim.Forced, Detail: t.reason}
+	return a.Taker().Take(ctx, req)
+}
+
+// away reports that the work under a claim may go on where it cannot be stopped
+// from here.
+func away(a *app.App, c slot.Claim) bool {
+	switch {
+	case c.Kind == slot.Waiting:
+		return false
+	case c.Holder.Process.IsZero():
+		return a.Store.Capabilities().CrossHost
+	}
+	life, _ := app.Sight{}.Life(c.Holder.Process)
+	return life == claim.Unseen
+}
+
+// confirm asks a person at a terminal; anywhere else the answer is yes, since
+// what the question is about was given as a flag.
+func (c *cli) confirm(question string) (bool, error) {
+	if !onTerminal(c.In) || !onTerminal(c.Err) {
+		return true, nil
+	}
+	c.printf(c.Err, "%s [y/N] ", question)
+	// One read is one line. Nothing that comes after it is taken from the worker.
+	line := make([]byte, 256)
+	n, err := c.In.Read(line)
+	if err != nil && n == 0 {
+		return false, errors.Join(slot.ErrUsage, errors.New("no answer"))
+	}
+	switch strings.ToLower(strings.TrimSpace(string(line[:n]))) {
+	case "y", "yes":
+		return true, nil
+	}
+	return false, nil
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// whyView is a slot and its history. There is no queue in this version, so
+// there is no work.
+type whyView struct {
+	Ref       slot.Ref       `json:"ref"`
+	Slot      slotView       `json:"slot"`
+	Work      []struct{}     `json:"work"`
+	Decisions []decisionView `json:"decisions"`
+}
+
+type decisionView struct {
+	At      *string `json:"at"`
+	LastAt  *string `json:"last_at"` // of the last of count
+	Path    string  `json:"path"`
+	Verdict string  `json:"verdict"`
+	Reason  string  `json:"reason"`
+	Detail  *string `json:"detail"`
+	Next    *string `json:"next"`
+	Fence   *int64  `json:"fence"`
+	Run     *string `json:"run"`
+	Count   int     `json:"count"`
+}
+
+func (c *cli) whyVerb() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "why REF",
+		Short: "Tell why something did, or did not, start on a ref",
+		Long: `Why tells the present state of a ref's slot in one sentence, then what was decided
+about it, the oldest first, and what happens next. Equal decisions in a row are
+one line with a count. It takes and writes nothing.
+
+Exit codes:
+  0    told
+  64   not a ref
+  69   unknown: the store could not be asked
+  77   the store is somebody else's
+  78   bad configuration`,
+		Args: c.exactly(1, "one REF"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := c.open(cmd)
+			if err != nil {
+				return err
+			}
+			ref, err := c.ref(cmd.Context(), a, args[0])
+			if err != nil {
+				return err
+			}
+			return c.why(cmd.Context(), a, ref, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) error {
+	look, err := a.Store.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	list, err := a.Store.Decisions(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		v := whyView{Ref: ref, Slot: viewOf(a, look), Work: []struct{}{}, Decisions: []decisionView{}}
+		for _, d := range list {
+			v.Decisions = append(v.Decisions, viewDecision(d))
+		}
+		return printJSON(c.Out, v)
+	}
+	runs, err := a.Store.Runs(ctx, ref, 0)
+	if err != nil {
+		return err
+	}
+	now := a.Clock.Wall()
+	c.printf(c.Out, "%s\n", clean(presently(a, look, len(list), now)))
+	rows := history(list, runs, now)
+	if len(rows) > 0 {
+		c.printf(c.Out, "\n")
+		if err := table(c.Out, "", rows); err != nil {
+			return err
+		}
+	}
+	c.printf(c.Out, "\nnext: %s\n", clean(nextFor(a, look)))
+	return nil
+}
+
+func viewDecision(d slot.Decision) decisionView {
+	return decisionView{
+		At: stamp(d.At), LastAt: stamp(d.LastAt), Path: d.Path, Verdict: string(d.Verdict), Reason: d.Reason,
+		Detail: text(d.Detail), Next: text(d.Next), Fence: number(d.Fence), Run: text(d.Run), Count: max(d.Count, 1),
+	}
+}
+
+// presently is the state of a slot in one sentence.
+func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
+	ref, line := s.Ref.String(), ""
+	live := s.Live()
+	switch {
+	case live != nil:
+		line = fmt.Sprintf("%s is held by %s since %s, last renewed %s ago, fence %d: %s.",
+			ref, live.Holder, since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
+	case s.Hold != nil:
+		line = ref + " is held by nobody."
+	case s.Waiting > 0:
+		line = fmt.Sprintf("%s is free, and the head of its line (%d waiting) has its turn.", ref, s.Waiting)
+	case s.Newest == nil && decisions == 0:
+		line = fmt.Sprintf("%s is free: nobody ever asked for it in %s.", ref, a.Store.Address())
+	case s.Newest == nil:
+		line = ref + " is free: nobody ever had it."
+	default:
+		line = fmt.Sprintf("%s is free: %s had it last, until %s (%s).",
+			ref, s.Newest.Holder, when(s.Newest.EndedAt), outcomeText(s.Newest.Outcome))
+	}
+	if h := s.Hold; h != nil {
+		line += fmt.Sprintf(" %s, since %s.", holdText(*h), since(h.At, now))
+	}
+	return line
+}
+
+// nextFor says what happens next with a slot, and by whom.
+func nextFor(a *app.App, s claim.Slot) string {
+	ref := quote(s.Ref.String())
+	live := s.Live()
+	if live == nil {
+		switch {
+		case s.Hold != nil:
+			return "nothing starts until `oneslot unhold " + quote(s.Hold.Scope) + "`"
+		case s.Waiting > 0:
+			return "the head of the line starts"
+		}
+		return "whoever asks first gets it"
+	}
+	d, reason, _ := claim.Judge(app.Sight{}, *live)
+	then := "whoever asks then gets it"
+	switch {
+	case s.Hold != nil:
+		then = "nothing starts until `oneslot unhold " + quote(s.Hold.Scope) + "`"
+	case s.Waiting > 0:
+		then = fmt.Sprintf("the head of the line (%d waiting) starts", s.Waiting)
+	}
+	switch {
+	case ended(*live) && live.Kind == slot.Supervised:
+		return "its supervisor gives the slot back, and " + then
+	case d != nil || overtaken(a, *live):
+		if s.Hold != nil {
+			return then
+		}
+		return "the next one who asks takes it, after ending what is left of it"
+	case reason == slot.ReasonUnseen:
+		return "it is kept until its holder gives it back, or a person says `oneslot takeover " + ref + " --reason TEXT`"
+	case live.Kind == slot.Waiting:
+		return "it is kept for a person until " + when(live.ExpiresAt) + "; `oneslot takeover " + ref + " --reason TEXT` ends that"
+	case live.StopReason != "":
+		return "its tree is being ended; then " + then
+	case live.Kind == slot.Detached:
+		return "it is kept until it is released or expires; then " + then
+	}
+	return "it is renewed while its worker lives; when that ends, " + then + " (`oneslot stop " + ref + "` ends it now)"
+}

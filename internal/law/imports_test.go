@@ -1,0 +1,241 @@
+package law
+
+import (
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/oneslot/oneslot"
+
+// imports is the import law: each package of ours, what of ours it may import,
+// and why it is so. A pattern ends in "/*" and stands for all packages below.
+// What a test imports is not law, but nobody imports a test's package.
+var imports = []struct {
+	pkg, may, why string
+}{
+	// The words, and the small things that stand on nothing.
+	{"internal/slot", "", "words do no work and depend on nobody"},
+	{"internal/clock", "", "time is given to whoever judges by it"},
+	{"internal/failpoint", "internal/clock", "it marks moments and shifts a clock; in a release it is empty"},
+	{"internal/proc", "internal/slot internal/clock", "it sees processes and knows no claims"},
+	{"internal/origin", "internal/slot", "it asks git for an address and nothing else"},
+	{"internal/config", "internal/slot", "it reads settings and opens nothing that they name"},
+	{"internal/rundir", "internal/slot", "it is files; what they mean is for others"},
+
+	// The gate, and where it is kept.
+	{"internal/claim", "internal/slot internal/clock", "the rules of claiming know no database and start no process"},
+	{"internal/store/*", "internal/slot internal/claim internal/clock internal/proc internal/failpoint", "a store serves the gate, and never knows another store"},
+
+	// What stands on the gate.
+	{"internal/supervise", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/failpoint", "a run sees its store through the gate's interface alone"},
+	{"internal/doctor", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
+
+	// Where it is put together.
+	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/failpoint internal/store/*", "it is the only one that knows which stores there are"},
+	{"internal/cli", "internal/app internal/slot internal/claim internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
+	{"cmd/oneslot", "internal/cli", "the program is its command line"},
+	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},
+
+	// For tests only.
+	{"internal/claim/claimtest", "internal/slot internal/claim internal/clock", "the contract suite sees stores through their interface alone"},
+	{"internal/claim/claimtest/*", "internal/slot internal/claim internal/clock internal/claim/claimtest", "as the suite itself"},
+	{"internal/law", "", "rules, no code"},
+	{"test/*", "internal/slot", "they drive the real program from outside"},
+}
+
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64"}
+
+type listed struct {
+	ImportPath, Name, Doc, Dir string
+	Imports                    []string
+	GoFiles                    []string
+	DepOnly                    bool
+}
+
+// The import law holds on each platform, and each package is in its table.
+func TestImportLaw(t *testing.T) {
+	for _, platform := range platforms {
+		t.Run(strings.ReplaceAll(platform, "/", "-"), func(t *testing.T) {
+			used := map[string]bool{}
+			for _, p := range packages(t, platform) {
+				if fault, row := judge(p); fault != "" {
+					t.Error(fault)
+				} else {
+					used[row] = true
+				}
+			}
+			for _, row := range imports {
+				if !used[row.pkg] && !strings.HasSuffix(row.pkg, "/*") {
+					t.Errorf("%s is in the table, but there is no such package", row.pkg)
+				}
+			}
+		})
+	}
+}
+
+// judge says what is wrong with a package, or which row it goes by.
+func judge(p listed) (fault, row string) {
+	name := short(p.ImportPath)
+	i := rowOf(name)
+	if i < 0 {
+		return name + " is not in the table: add a row, with what it may import and why", ""
+	}
+	for _, imp := range p.Imports {
+		to, ours := strings.CutPrefix(imp, module)
+		if !ours {
+			continue
+		}
+		if to = short(module + to); !slices.ContainsFunc(strings.Fields(imports[i].may), func(may string) bool { return matches(may, to) }) {
+			return name + " imports " + to + ": " + imports[i].why, ""
+		}
+	}
+	return "", imports[i].pkg
+}
+
+// rowOf finds the row of a package: its own before a pattern.
+func rowOf(name string) int {
+	found := -1
+	for i, row := range imports {
+		if row.pkg == name {
+			return i
+		}
+		if matches(row.pkg, name) {
+			found = i
+		}
+	}
+	return found
+}
+
+func matches(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+// The law finds what it is there for.
+func TestImportLawRefuses(t *testing.T) {
+	for _, bad := range [][2]string{
+		{"internal/slot", "internal/clock"},
+		{"internal/claim", "internal/store/sqlite"},
+		{"internal/store/sqlite", "internal/store/postgres"},
+		{"internal/store/sqlite", "internal/app"},
+		{"internal/cli", "internal/store/sqlite"},
+		{"internal/supervise", "internal/store/sqlite"},
+		{"cmd/oneslot", "internal/app"},
+		{".", "internal/supervise"},
+		{"internal/nobody", "internal/slot"},
+	} {
+		p := listed{ImportPath: path.Join(module, bad[0]), Imports: []string{"os", module + "/" + bad[1]}}
+		if fault, _ := judge(p); fault == "" {
+			t.Errorf("%s may import %s", bad[0], bad[1])
+		}
+	}
+}
+
+// Each package says what it is for; those below internal in a doc.go.
+func TestEachPackageHasADoc(t *testing.T) {
+	for _, p := range packages(t, "linux/amd64") {
+		switch name := short(p.ImportPath); {
+		case len(p.GoFiles) == 0: // tests only
+		case p.Doc == "":
+			t.Errorf("%s has no package comment", name)
+		case strings.HasPrefix(name, "internal/") && !slices.Contains(p.GoFiles, "doc.go"):
+			t.Errorf("%s has no doc.go", name)
+		}
+	}
+}
+
+// Test packages and contract suites are in no binary, nor is anything that
+// pulls in reflection over methods: the linker would keep every one of them.
+func TestWhatTheProgramIsMadeOf(t *testing.T) {
+	for _, platform := range platforms {
+		var deps []string
+		for _, p := range golist(t, platform, "-deps", "./cmd/oneslot", ".") {
+			deps = append(deps, p.ImportPath)
+		}
+		if len(deps) < 50 {
+			t.Fatalf("%s: only %d packages: is this the program?", platform, len(deps))
+		}
+		for _, bad := range []string{
+			"testing", "text/template", "html/template", "net/http/pprof", "expvar", "runtime/cgo",
+			module + "/internal/claim/claimtest", module + "/internal/law",
+		} {
+			if slices.Contains(deps, bad) {
+				t.Errorf("%s: the program contains %s", platform, bad)
+			}
+		}
+	}
+}
+
+// packages lists all of ours.
+func packages(t *testing.T, platform string) []listed {
+	t.Helper()
+	all := golist(t, platform, "./...")
+	if len(all) < 10 {
+		t.Fatalf("only %d packages: %v", len(all), all)
+	}
+	return all
+}
+
+func golist(t *testing.T, platform string, args ...string) []listed {
+	t.Helper()
+	cmd := goCommand(t, platform, append([]string{"list", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list on %s: %v", platform, err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := dec.Decode(&p); err == io.EOF {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+func short(importPath string) string {
+	if importPath == module {
+		return "."
+	}
+	return strings.TrimPrefix(importPath, module+"/")
+}
+
+// goCommand runs the go tool in the module's folder, without cgo.
+func goCommand(t *testing.T, platform string, args ...string) *exec.Cmd {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, machine, ok := strings.Cut(platform, "/")
+	if !ok || !slices.Contains(platforms, platform) {
+		t.Fatalf("platform %q", platform)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	env := maps.Collect(func(yield func(string, string) bool) {
+		for _, kv := range os.Environ() {
+			if k, v, _ := strings.Cut(kv, "="); !yield(k, v) {
+				return
+			}
+		}
+	})
+	env["GOOS"], env["GOARCH"], env["CGO_ENABLED"] = system, machine, "0"
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	return cmd
+}
