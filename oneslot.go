@@ -133,6 +133,10 @@ func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, err
 	if err != nil {
 		return nil, err
 	}
+	// What a killed `oneslot run` left of its worker must be gone first.
+	if err := s.app.Clear(ctx, g, req.Key); err != nil {
+		return nil, err
+	}
 	c := &Claim{store: s, key: req.Key, rec: g.Claim}
 	// When exactly it was granted is not known here: count it as a third old,
 	// which makes the first renewal due at once.
