@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -43,6 +44,9 @@ func (t *Taker) Take(ctx context.Context, req Request) (Grant, error) {
 		g, err := t.Store.Acquire(ctx, req)
 		var busy *slot.BusyError
 		if !errors.As(err, &busy) {
+			if err == nil {
+				failpoint.Hit(failpoint.AfterClaimCommit)
+			}
 			return g, err
 		}
 		if busy.Reason == slot.ReasonLine {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -19,9 +20,12 @@ const turnTime = 2 * time.Second
 // also watches the holder and its deadline, everybody else the one before it.
 // All look again once per time to live, in case a word was lost.
 func (t *Taker) Wait(ctx context.Context, req Request, longest time.Duration) (Grant, error) {
+	// The bound is on waiting. A question under way when it passes is answered:
+	// cut short, it would be neither a refusal nor known not to be a grant.
+	patience := ctx
 	if longest > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, longest)
+		patience, cancel = context.WithTimeout(ctx, longest)
 		defer cancel()
 	}
 	ticket := Ticket{ID: NewID(), Process: t.Self}
@@ -39,7 +43,8 @@ func (t *Taker) Wait(ctx context.Context, req Request, longest time.Duration) (G
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}
-		if ctx.Err() != nil || !waitable(err) || !t.sleep(ctx, err, wake) {
+		failpoint.Hit(failpoint.AfterWaiterRow)
+		if patience.Err() != nil || !waitable(err) || !t.sleep(patience, err, wake) {
 			return Grant{}, t.leave(req.Ref, ticket, last)
 		}
 	}

@@ -67,6 +67,14 @@ func (c *cli) doGuard(ctx context.Context, o *owner, argv []string) error {
 		return err
 	}
 	g.granted(sent, s.left)
+	// The check may have found the last moment of a claim.
+	sent = clk.Boot()
+	switch left, err := o.renew(ctx); {
+	case err == nil:
+		g.granted(sent, left)
+	case errors.Is(err, slot.ErrLost):
+		return err
+	}
 	return g.run(ctx, c, argv)
 }
 

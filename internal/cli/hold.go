@@ -82,7 +82,7 @@ func (c *cli) hold(ctx context.Context, a *app.App, scope, reason string) error 
 		return err
 	}
 	for _, l := range live {
-		if within(l.Ref, scope) {
+		if within(l.Ref, scope) && !isDead(a, l) {
 			ref := l.Ref.String()
 			c.printf(c.Out, "%s: goes on, held by %s; `oneslot stop %s` ends it\n", ref, clean(l.Holder.String()), quote(ref))
 		}

@@ -245,6 +245,11 @@ func (o *once) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
 	req := supervised(o.a, o.ref, o.argv, o.ttl, grace)
 	req.Rule = o.rule
 	g, err := o.a.Taker().Take(ctx, req)
@@ -264,11 +269,6 @@ func (o *once) run(ctx context.Context) error {
 		_, e := o.a.Store.Release(ctx, req.Key, out)
 		return errors.Join(err, e)
 	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return err
-	}
-	defer null.Close()
 	spec.Stdin, spec.Stdout, spec.Stderr = null, rec.writer(0), rec.writer(1)
 	told, stop := signalled()
 	rep, err := supervise.Run(ctx, spec)

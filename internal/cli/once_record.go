@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
 // The files of a once in its run's folder. The seal is written last, and only
@@ -185,17 +184,12 @@ func (s *stream) pass() {
 }
 
 // finish is called when the run has ended; it returns when nothing more will be
-// kept.
+// kept. Ours are the last copies of the pipes' ends: the worker had others.
 func (rec *recorder) finish() error {
 	var errs []error
 	for _, s := range rec.streams {
 		s.w.Close()
-		select {
-		case <-s.kept:
-		case <-time.After(10 * time.Second): // somebody outside of the run has the pipe
-			errs = append(errs, fmt.Errorf("%s is held open", s.name))
-			continue
-		}
+		<-s.kept
 		errs = append(errs, s.err)
 	}
 	return errors.Join(errs...)

@@ -85,6 +85,10 @@ func (v *slotView) judge(a *app.App, c slot.Claim) {
 		v.find("claim", slot.Proceed, slot.ReasonDead, "the machine was restarted since")
 		return
 	}
+	if c.Kind == slot.Waiting && c.Expired() {
+		v.find("claim", slot.Proceed, slot.ReasonExpired, "it has waited for a person for as long as it may")
+		return
+	}
 	d, reason, detail := claim.Judge(a.Taker().Sight, c)
 	if d != nil {
 		v.find("claim", slot.Proceed, string(d.Why), d.Detail)

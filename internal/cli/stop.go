@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -57,7 +58,7 @@ func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) err
 	s := stopper{app: a, ref: ref, reason: "stopped by " + whoami(a), log: slog.New(slog.DiscardHandler)}
 	if hold {
 		s.hold = func(ctx context.Context) error {
-			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: s.reason, By: whoami(a)})
+			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: "stopped", By: whoami(a)})
 		}
 	}
 	did, err := s.stop(ctx)
@@ -92,11 +93,17 @@ func sayLine(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref, hold bo
 	if err != nil {
 		return err
 	}
-	switch {
-	case look.Live() != nil:
-		fmt.Fprintf(w, "%s: the next one has it now: %s\n", ref, clean(look.Live().Holder.String()))
+	switch live := look.Live(); {
+	case live != nil && !isDead(a, *live):
+		fmt.Fprintf(w, "%s: the next one has it now: %s\n", ref, clean(live.Holder.String()))
 	case look.Waiting > 0 && !hold:
 		fmt.Fprintf(w, "%s: the head of the line (%d waiting) has its turn\n", ref, look.Waiting)
 	}
 	return nil
+}
+
+// isDead reports that a claim is only still on record: the next one takes it.
+func isDead(a *app.App, c slot.Claim) bool {
+	d, _, _ := claim.Judge(app.Sight{}, c)
+	return d != nil || overtaken(a, c)
 }

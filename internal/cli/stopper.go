@@ -151,6 +151,11 @@ func (s *stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (
 // Its claim is bound to this process: if that dies half-way, the next one who
 // asks takes it, and finds everything that is not ended yet.
 func (s *stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
+	if c != nil {
+		if err := mayEnd(os.Geteuid(), *c); err != nil {
+			return "", err
+		}
+	}
 	key := claim.NewKey(s.ref)
 	req := claim.Request{
 		Ref: s.ref, Key: key, Kind: slot.Detached, Bound: true, TTL: slot.StartMax, Head: true,
@@ -187,7 +192,7 @@ func setAside(c *slot.Claim) string {
 	case c == nil:
 		return "what an earlier run left was ended"
 	case c.Kind == slot.Supervised:
-		return fmt.Sprintf("run %s of %s was ended for its supervisor, nothing of it is left", c.Run, c.Holder)
+		return fmt.Sprintf("run %s of %s was ended without its supervisor, which could not act; nothing of it is left", c.Run, c.Holder)
 	case c.Bound:
 		return fmt.Sprintf("the claim of %s was ended; that process is not oneslot's and goes on", c.Holder)
 	}
@@ -238,11 +243,24 @@ func (s *stopper) leftovers(ctx context.Context) (string, error) {
 	return "", s.onHold(ctx)
 }
 
+// mayEnd refuses to take a slot whose tree this user could not end: it would
+// only be set free under a worker that goes on.
+func mayEnd(uid int, c slot.Claim) error {
+	if c.Kind != slot.Supervised || uid == 0 || uid == c.Holder.UID {
+		return nil
+	}
+	return &proc.NotPermittedError{
+		PID: c.Holder.Process.PID, UID: c.Holder.UID, User: userName(c.Holder.UID), Command: c.Holder.Command,
+	}
+}
+
 // whoami is the person at this command, for the record.
-func whoami(a *app.App) string {
-	name := strconv.Itoa(os.Getuid())
+func whoami(a *app.App) string { return userName(os.Getuid()) + "@" + a.Config.Host.V }
+
+func userName(uid int) string {
+	name := strconv.Itoa(uid)
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username
 	}
-	return name + "@" + a.Config.Host.V
+	return name
 }

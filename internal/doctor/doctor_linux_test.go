@@ -74,7 +74,7 @@ func (b *bench) configure(text string) {
 // open uses a store in dir, whose first write has been made.
 func (b *bench) open(dir string) {
 	b.Helper()
-	s, err := sqlite.Open(filepath.Join(dir, "oneslot.db"), sqlite.Options{Clock: b.Clock, LockWait: 200 * time.Millisecond})
+	s, err := sqlite.Open(filepath.Join(dir, "oneslot.db"), sqlite.Options{Clock: b.Clock})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,10 +16,12 @@ import (
 // What the environment may ask for. Values are read once, on the first use.
 //
 //	ONESLOT_FAILPOINT=name[:n]        kill -9 ourselves at the n-th hit (1)
+//	ONESLOT_FAILPOINT_NOTE=FILE       before that, append the name to FILE
 //	ONESLOT_FAILPOINT_PAUSE=name[:n]  SIGSTOP ourselves there
 //	ONESLOT_CLOCK_WALL=±D[@AFTER]     wall time is off by D, from AFTER on
 const (
 	killVar  = "ONESLOT_FAILPOINT"
+	noteVar  = "ONESLOT_FAILPOINT_NOTE"
 	pauseVar = "ONESLOT_FAILPOINT_PAUSE"
 	wallVar  = "ONESLOT_CLOCK_WALL"
 )
@@ -29,11 +31,20 @@ var kills, pauses atomic.Int64 // hits so far
 // Hit marks a moment, and dies or stops there if the environment says so.
 func Hit(name string) {
 	if due(killVar, name, &kills) {
+		note(name)
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // the signal takes effect before long
 	}
 	if due(pauseVar, name, &pauses) {
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	}
+}
+
+// note tells tests apart a process that died here from one that others killed.
+func note(name string) {
+	f, err := os.OpenFile(os.Getenv(noteVar), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil {
+		f.WriteString(name + "\n")
 	}
 }
 

@@ -132,7 +132,7 @@ func host(t *testing.T) string {
 func build(t *testing.T, platform string, flags ...string) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "oneslot")
-	args := append([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", bin}, flags...)
+	args := append([]string{"build", "-ldflags=-s -w", "-o", bin}, flags...)
 	if out, err := goCommand(t, platform, append(args, "./cmd/oneslot")...).CombinedOutput(); err != nil {
 		t.Fatalf("go build on %s: %v\n%s", platform, err, out)
 	}

@@ -322,7 +322,7 @@ func TestWorkerIsToldWhatItIs(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	for _, not := range []string{"ONESLOT_EVENTS=", "ONESLOT_RULE="} {
+	for _, not := range []string{"ONESLOT_EVENTS=/outer", "ONESLOT_RULE=outer"} {
 		if strings.Contains(s.out.String(), not) {
 			t.Errorf("%s of the outer run came through", not)
 		}

@@ -72,8 +72,15 @@ func (c Cleaner) Clean(ctx context.Context, ref slot.Ref, own string, previous *
 		return err
 	}
 	for _, old := range runs {
-		if err := c.end(ctx, self, ref.Slug(), old); err != nil {
+		dir, err := c.dir(old)
+		if err == nil {
+			err = c.end(ctx, self, dir, old)
+		}
+		if err != nil {
 			return &UnstoppedError{old.ID, err}
+		}
+		if err := c.close(ctx, ref.Slug(), old.ID, dir); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -95,9 +102,20 @@ func (c Cleaner) open(ctx context.Context, ref slot.Ref, own string, previous *s
 		return slices.ContainsFunc(runs, func(r slot.Run) bool { return r.ID == id })
 	}
 	for _, id := range names {
-		if d, err := home.Dir(id); err == nil && !known(id) {
-			runs = append(runs, slot.Run{ID: id, Dir: d.Path()})
+		d, err := home.Dir(id)
+		if err != nil || known(id) {
+			continue
 		}
+		// One that the journal does not know has no claim: it is another
+		// store's, or of a store that lost its records.
+		r, err := c.Journal.Run(ctx, id)
+		if errors.Is(err, slot.ErrUsage) {
+			r, err = slot.Run{ID: id, Dir: d.Path()}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, r)
 	}
 	if p := previous; p != nil && p.Run != "" && p.Holder.Process.Boot == c.Boot && !known(p.Run) {
 		// Its own record says whether it is over; asking twice is harmless.
@@ -110,26 +128,18 @@ func (c Cleaner) open(ctx context.Context, ref slot.Ref, own string, previous *s
 
 // end ends one run: its supervisor and warden first, so that nobody forks for
 // it any more, then its tree.
-func (c Cleaner) end(ctx context.Context, self slot.Process, slug string, old slot.Run) error {
-	dir := rundir.At(old.Dir)
-	if old.Dir == "" {
-		d, err := rundir.In(c.State).Dir(old.ID)
-		if err != nil {
-			return err
-		}
-		dir = d
-	}
+func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old slot.Run) error {
 	id, err := dir.Identity()
 	switch {
 	case err == nil && id.Boot != c.Boot:
-		return c.close(ctx, slug, old.ID, dir) // the machine was down since
+		return nil // the machine was down since
 	case err != nil && old.Holder.Process.IsZero() && !errors.Is(err, fs.ErrNotExist):
 		return err // something is there that names nobody
 	case err != nil:
 		// It did not get as far as naming itself; the claim's record does.
 		id = rundir.Identity{Supervisor: old.Holder.Process, Grace: slot.DefaultGrace}
 	}
-	if err := c.quiet(ctx, self, id); err != nil {
+	if err := c.quiet(ctx, self, id, old.Claim == ""); err != nil {
 		return err
 	}
 	wait, cancel := context.WithTimeout(ctx, dyingMax)
@@ -145,7 +155,15 @@ func (c Cleaner) end(ctx context.Context, self slot.Process, slug string, old sl
 		return err
 	}
 	failpoint.Hit(failpoint.AfterTreeGone)
-	return c.close(ctx, slug, old.ID, dir)
+	return nil
+}
+
+// dir is the run's folder: where its record says, else in our own state folder.
+func (c Cleaner) dir(old slot.Run) (rundir.Dir, error) {
+	if old.Dir != "" {
+		return rundir.At(old.Dir), nil
+	}
+	return rundir.In(c.State).Dir(old.ID)
 }
 
 func (c Cleaner) grace(id rundir.Identity) time.Duration {
@@ -171,8 +189,9 @@ func (c Cleaner) tree(run string, id rundir.Identity) proc.Tree {
 
 // quiet sees to it that the run's supervisor and warden are gone. One that can
 // act is told to look at the store, and ends its run by itself; one that does
-// not, or is stopped, is killed.
-func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity) error {
+// not, or is stopped, is killed; but not one of a run that our journal does not
+// know, which is at work for another store.
+func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity, stranger bool) error {
 	if p := id.Supervisor; !p.IsZero() && p != self {
 		s := proc.Look(p)
 		if s.Life == proc.Alive && !s.Stopped {
@@ -181,6 +200,9 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 			}
 			if err := awaitEnd(ctx, p, min(c.grace(id)+time.Second/2, noticeMax)); err != nil {
 				return err
+			}
+			if s := proc.Look(p); stranger && s.Life == proc.Alive && !s.Stopped {
+				return fmt.Errorf("%w: its supervisor (pid %d) is at work for another store", slot.ErrNotAllowed, s.PID)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ type ender struct {
 	tree  func() proc.Tree // everybody, found by every mark there is
 	below func() proc.Tree // our descendants only: cheap, and enough to wait
 	tried func(proc.Report, error)
+	none  func() bool // a cheap proof that nobody is below us, if there is one
 
 	press press              // the hardest so far
 	gone  bool               // proved: nobody is left (but those who are kept)
@@ -60,7 +61,9 @@ func (e *ender) leftover(grace time.Duration) {
 	if e.press >= termed || e.gone {
 		return
 	}
-	if members, err := e.below().Members(); err == nil && len(members) == 0 {
+	if e.none() {
+		e.gone = true
+	} else if members, err := e.below().Members(); err == nil && len(members) == 0 {
 		e.gone = true
 	} else if e.stop == nil {
 		e.end(grace, grace)

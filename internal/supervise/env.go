@@ -15,16 +15,12 @@ var given = []string{
 }
 
 // environ is the worker's environment: the caller's, without the names to strip,
-// with what DESIGN section 6 promises.
+// with what every worker is given.
 func (r *run) environ(socket string) []string {
 	env := slices.DeleteFunc(slices.Clone(r.Env), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(given, name) || slices.Contains(r.Strip, name)
 	})
-	events := ""
-	if len(r.Events) > 0 {
-		events = r.dir.EventsPath()
-	}
 	for _, kv := range [][2]string{
 		{"ONESLOT_REF", r.Claim.Ref.String()},
 		{"ONESLOT_SLUG", r.Claim.Ref.Slug()},
@@ -36,13 +32,11 @@ func (r *run) environ(socket string) []string {
 		{"ONESLOT_ATTEMPT", strconv.Itoa(max(r.Attempt, 1))},
 		{"ONESLOT_PATH", r.Claim.Holder.Path},
 		{"ONESLOT_RULE", r.Rule},
-		{"ONESLOT_EVENTS", events},
+		{"ONESLOT_EVENTS", r.dir.EventsPath()},
 		{"ONESLOT_RESULT", r.dir.ResultPath()},
 		{"ONESLOT_SOCKET", socket},
 	} {
-		if kv[1] != "" {
-			env = append(env, kv[0]+"="+kv[1])
-		}
+		env = append(env, kv[0]+"="+kv[1])
 	}
 	return env
 }

@@ -53,7 +53,7 @@ func (r *run) loop(ctx context.Context) {
 		r.keep.clocks(now, r.Clock.Awake())
 		o := r.keep.next(now)
 		if o.renew {
-			r.ask(r.Store.Renew)
+			r.renew()
 		}
 		r.press(o.press)
 		timer.Reset(max(o.wake-now, time.Millisecond))
@@ -160,14 +160,14 @@ func (r *run) mayStart(ctx context.Context, tries int, sent time.Duration, lease
 	}
 }
 
-// ask sends a renewal, beside the loop.
-func (r *run) ask(step func(context.Context, claim.Key) (claim.Lease, error)) {
+// renew sends a renewal, beside the loop.
+func (r *run) renew() {
 	sent := r.Clock.Boot()
 	r.keep.asked()
 	go func() {
 		call, cancel := context.WithTimeout(r.ctx, r.storeTime())
 		defer cancel()
-		lease, err := step(call, r.Key)
+		lease, err := r.Store.Renew(call, r.Key)
 		r.tell(func() { r.renewed(sent, lease, err) })
 	}()
 }

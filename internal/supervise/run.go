@@ -151,10 +151,12 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)
 	}
-	if len(r.Events) > 0 {
-		if err := r.dir.WriteEvents(r.Events); err != nil {
-			return fmt.Errorf("the run's events: %w", err)
-		}
+	events := r.Events
+	if events == nil {
+		events = []byte("[]")
+	}
+	if err := r.dir.WriteEvents(events); err != nil {
+		return fmt.Errorf("the run's events: %w", err)
 	}
 	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
 }

@@ -47,6 +47,7 @@ func (r *run) settle() (Report, error) {
 	err := r.release(out)
 	switch {
 	case err == nil:
+		failpoint.Hit(failpoint.AfterRelease)
 		r.leave()
 	case errors.Is(err, slot.ErrLost):
 		if !r.keep.lost {
@@ -64,7 +65,6 @@ func (r *run) settle() (Report, error) {
 		pending = true
 		r.say("ended, but the release could not be written; whoever comes next finds the outcome: %v", err)
 	}
-	failpoint.Hit(failpoint.AfterRelease)
 	if r.io != nil {
 		r.io.drain(drainFree)
 	}

@@ -30,6 +30,7 @@ type Spec struct {
 	Strip []string
 	Dir   string // the working folder
 
+	// The worker's three descriptors; none may be nil.
 	Stdin, Stdout, Stderr *os.File
 
 	Timeout  time.Duration // the longest the worker may take; 0 no limit
@@ -39,7 +40,7 @@ type Spec struct {
 	Chain   []string // ids of the runs around this one, outermost first
 	Attempt int      // 1 for a first try
 	Rule    string
-	Events  []byte // what the worker is told, as JSON; empty for nothing
+	Events  []byte // what the worker is told, as JSON; nil for an empty list
 
 	// WardenArgv starts a warden: this program with the hidden verb. It is used
 	// if Claim.Warden is set.
@@ -65,6 +66,6 @@ type Report struct {
 	Pending bool `json:"release_pending"`
 
 	// Code is what oneslot exits with: the command's own code if it ran to its
-	// end, else one of DESIGN section 5.
+	// end, else one of ours (sysexits(3) where it has one).
 	Code int `json:"-"`
 }

@@ -7,7 +7,7 @@ import (
 // newEnder knows the run's tree by every mark: the environment, the worker's
 // group, and being below us.
 func (r *run) newEnder() *ender {
-	e := &ender{ctx: r.ctx, tell: r.tell}
+	e := &ender{ctx: r.ctx, tell: r.tell, none: r.parent.childless}
 	e.below = func() proc.Tree { return proc.Tree{Under: r.host.under(), Except: r.host.except()} }
 	e.tree = func() proc.Tree {
 		t := e.below()

@@ -96,7 +96,8 @@ func wardenMain(ctx context.Context) error {
 
 	below := func() proc.Tree { return proc.Tree{Under: []slot.Process{self}} }
 	w.tree = &ender{
-		ctx: ctx, tell: w.tell, below: below, tried: func(proc.Report, error) {},
+		none: p.childless,
+		ctx:  ctx, tell: w.tell, below: below, tried: func(proc.Report, error) {},
 		tree: func() proc.Tree {
 			t := below()
 			t.Run, _ = lookupEnv(os.Environ(), proc.RunVariable)

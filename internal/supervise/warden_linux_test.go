@@ -1,12 +1,14 @@
 package supervise
 
 import (
+	"os/exec"
 	"slices"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -96,6 +98,38 @@ func TestP11_TreeEndsBeforeTheDeadline(t *testing.T) {
 			}
 			if c := w.slot(p); !c.Ended {
 				t.Errorf("not released: %+v", c)
+			}
+		})
+	}
+}
+
+// P11: also in a pid namespace of its own, which others may not see into.
+func TestP11_InAPIDNamespace(t *testing.T) {
+	shell := []string{"unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", `"$@" & wait; exec sleep 600`, "sh"}
+	if err := exec.Command(shell[0], append(shell[1:5:5], "true")...).Run(); err != nil {
+		t.Skipf("no pid namespaces here: %v", err)
+	}
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			p := w.plan("sh", "-c", `trap "" TERM; setsid sleep 600 & sleep 600`)
+			p.Warden = true
+			s := w.prepare(p)
+			inner := exec.Command(shell[0], append(shell[1:len(shell):len(shell)], s.Path)...)
+			inner.Env, inner.Stdout, inner.Stderr, inner.WaitDelay = s.Env, s.Stdout, s.Stderr, s.WaitDelay
+			s.Cmd = inner
+			s.launch()
+			id := w.identity(p)
+			mark := "ONESLOT_RUN=" + w.slot(p).Run
+			until(t, "the tree", func() bool { return len(marked(mark)) >= 4 })
+			began := time.Now()
+			if err := proc.Signal(id.Supervisor, sig); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "the tree is gone", func() bool { return len(marked(mark)) <= 1 }) // the warden may stay
+			if took := time.Since(began); took > p.TTL+time.Second {
+				t.Errorf("took %v", took)
 			}
 		})
 	}

@@ -165,9 +165,9 @@ func command(ctx context.Context, env []string, argv ...string) *exec.Cmd {
 	return cmd
 }
 
-// until polls a condition, for at most a minute.
+// until polls a condition, for at most twenty seconds.
 func until(ctx context.Context, what string, cond func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for {
 		ok, err := cond()

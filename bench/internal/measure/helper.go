@@ -37,19 +37,24 @@ func Helper(ctx context.Context, args []string) error {
 }
 
 // workerHelper works until it is ended, with "stubborn" until it is killed, but
-// no longer than a minute. It says its pid first.
+// no longer than half a minute. It says its pid first.
 func workerHelper(_ context.Context, _ *Bench, args []string) error {
 	signal.Reset(syscall.SIGTERM)
 	if args[0] == "stubborn" {
 		signal.Ignore(syscall.SIGTERM)
 	}
 	fmt.Println(os.Getpid())
-	time.Sleep(time.Minute)
+	time.Sleep(30 * time.Second)
 	return nil
 }
 
-// stampHelper says what time it is, in ns since the boot.
-func stampHelper(_ context.Context, b *Bench, _ []string) error {
-	fmt.Println(int64(b.clock.Boot()))
+// stampHelper says what time it is, in ns since the boot, and whether a process
+// of this boot still lives.
+func stampHelper(_ context.Context, b *Bench, args []string) error {
+	now, p := b.clock.Boot(), b.process
+	if _, err := fmt.Sscan(args[0]+" "+args[1], &p.PID, &p.Ticks); err != nil {
+		return err
+	}
+	fmt.Println(int64(now), proc.Look(p).Life)
 	return nil
 }

@@ -159,26 +159,23 @@ func (b *Bench) sameRows(ctx context.Context) error {
 	if err := r.exec("ATTACH ? AS own", own); err != nil {
 		return err
 	}
-	for table, varies := range map[string][]string{
-		"slot":     {"fence", "began", "deadline", "since_at", "renewed_at", "expires", "ended_at"},
-		"decision": {"at", "last_at", "fence"},
-	} {
-		if err := r.compare(ctx, table, varies); err != nil {
-			return err
-		}
+	slug := req.Ref.Slug()
+	err = r.compare(ctx, "slot", "slug = ?", slug, "fence", "began", "deadline", "since_at", "renewed_at", "expires", "ended_at")
+	if err != nil {
+		return err
 	}
-	return nil
+	return r.compare(ctx, "decision", "slot = (SELECT id FROM main.slot WHERE slug = ?)", slug, "at", "last_at", "fence")
 }
 
 // compare looks for a row of the store's that raw did not write alike.
-func (r *raw) compare(ctx context.Context, table string, varies []string) error {
+func (r *raw) compare(ctx context.Context, table, where, slug string, varies ...string) error {
 	names, err := r.columns(ctx, table, varies...)
 	if err != nil {
 		return err
 	}
 	var differ int
-	q := fmt.Sprintf("SELECT count(*) FROM (SELECT %s FROM own.%s EXCEPT SELECT %[1]s FROM main.%[2]s)", names, table)
-	if err := r.conn.QueryRowContext(ctx, q).Scan(&differ); err != nil {
+	q := fmt.Sprintf("SELECT count(*) FROM (SELECT %s FROM own.%s WHERE %s EXCEPT SELECT %[1]s FROM main.%[2]s WHERE %[3]s)", names, table, where)
+	if err := r.conn.QueryRowContext(ctx, q, slug, slug).Scan(&differ); err != nil {
 		return err
 	}
 	if differ > 0 {

@@ -54,20 +54,23 @@ func resident(ctx context.Context, b *Bench) ([]report.Row, error) {
 			return nil, err
 		}
 		all = append(all, cmd)
-		time.Sleep(10 * time.Millisecond) // as they would come, not as one blow
-	}
-	err = until(ctx, "all running", func() (bool, error) {
-		live, err := s.Live(ctx)
-		n := 0
-		for _, c := range live {
-			if c.Phase == slot.Running {
-				n++
-			}
+		want := len(all) - starting
+		if len(all) == runs {
+			want = runs
 		}
-		return n == runs, err
-	})
-	if err != nil {
-		return nil, err
+		err := until(ctx, "running", func() (bool, error) {
+			live, err := s.Live(ctx)
+			n := 0
+			for _, c := range live {
+				if c.Phase == slot.Running {
+					n++
+				}
+			}
+			return n >= want, err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	before, err := cpuOf(all)
 	if err != nil {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -138,9 +139,12 @@ func (b *Bench) coldClaim(ctx context.Context, path string, slots int) (float64,
 	return ms(took), err
 }
 
-// forget drops a file from the page cache.
+// forget drops a file, if there is one, from the page cache.
 func forget(path string) error {
 	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -182,13 +186,14 @@ func (b *Bench) fill(ctx context.Context, path string, n int) error {
 	}
 	first := refOf("scale", 0).Slug()
 	err = r.batch(func() error {
-		q := fmt.Sprintf(`INSERT INTO slot (slug, ref, claim, %s) SELECT n.slug, n.ref, n.slug || substr(claim, instr(claim, '.')), %[1]s
-			FROM names n, (SELECT * FROM slot WHERE slug = ?)`, slots)
-		if err := r.exec(strings.ReplaceAll(q, "FROM names n, (SELECT *", "FROM names n, (SELECT claim, "+slots), first); err != nil {
+		err := r.exec(fmt.Sprintf(`INSERT INTO slot (slug, ref, claim, %s)
+			SELECT n.name, n.text, n.name || substr(claim, instr(claim, '.')), %[1]s FROM names n, slot WHERE slug = ?`, slots), first)
+		if err != nil {
 			return err
 		}
-		return r.exec(fmt.Sprintf(`INSERT INTO decision (slot, %s) SELECT s.id, %[1]s FROM slot s, (SELECT %[1]s FROM decision
-			WHERE slot = (SELECT id FROM slot WHERE slug = ?)) WHERE s.slug IN (SELECT slug FROM names)`, decisions), first)
+		return r.exec(fmt.Sprintf(`INSERT INTO decision (slot, %s)
+			SELECT n.number, %[1]s FROM (SELECT id AS number FROM slot WHERE slug <> ? AND ref LIKE '%%/scale#%%') n, decision
+			WHERE slot = (SELECT id FROM slot WHERE slug = ?)`, decisions), first, first)
 	})
 	if err != nil {
 		return err
@@ -206,7 +211,7 @@ func (b *Bench) fill(ctx context.Context, path string, n int) error {
 // names lists the refs but the first.
 func (r *raw) names(n int) error {
 	const each = 500
-	if err := r.exec("CREATE TEMP TABLE names (slug TEXT, ref TEXT)"); err != nil {
+	if err := r.exec("CREATE TEMP TABLE names (name TEXT, text TEXT)"); err != nil {
 		return err
 	}
 	return r.batch(func() error {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/bench/internal/report"
+	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
@@ -86,7 +87,11 @@ func (t *takeovers) once(ctx context.Context, worker string, inLine bool) (time.
 			syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck
 		}
 	}()
-	next := t.run(ctx, ref, "wait", t.Self, HelperVerb, "stamp")
+	id, err := proc.Identify(pid)
+	if err != nil {
+		return 0, fmt.Errorf("the worker: %w", err)
+	}
+	next := t.run(ctx, ref, "wait", t.Self, HelperVerb, "stamp", fmt.Sprint(id.PID), fmt.Sprint(id.Ticks))
 	var out *bufio.Scanner
 	if inLine {
 		if out, err = started(next); err != nil {
@@ -113,17 +118,17 @@ func (t *takeovers) once(ctx context.Context, worker string, inLine bool) (time.
 	if !out.Scan() {
 		return 0, errors.Join(errors.New("the next worker did not start"), next.Wait(), first.Wait())
 	}
-	over = errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
-	first.Wait() //nolint:errcheck // it was killed
 	var at int64
-	if _, err := fmt.Sscan(out.Text(), &at); err != nil {
+	var life string
+	if _, err := fmt.Sscan(out.Text(), &at, &life); err != nil {
 		return 0, err
 	}
+	first.Wait() //nolint:errcheck // it was killed
 	if err := next.Wait(); err != nil {
 		return 0, err
 	}
-	if !over {
-		return 0, fmt.Errorf("the old worker (pid %d) lived when the next one started", pid)
+	if over = life == string(proc.Dead); !over {
+		return 0, fmt.Errorf("the old worker (pid %d) was %s when the next one started", pid, life)
 	}
 	return time.Duration(at) - killed, nil
 }

@@ -1,0 +1,3 @@
+package race
+
+func thiefMain() error { return nil }
