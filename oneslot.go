@@ -127,7 +127,9 @@ func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, err
 	taker := s.app.Taker()
 	take := taker.Take
 	if o.wait {
-		take = func(ctx context.Context, req claim.Request) (claim.Grant, error) { return taker.Wait(ctx, req, o.longest) }
+		take = func(ctx context.Context, req claim.Request) (claim.Grant, error) {
+			return taker.Wait(ctx, req, o.longest)
+		}
 	}
 	g, err := take(ctx, req)
 	if err != nil {

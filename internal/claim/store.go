@@ -18,14 +18,16 @@ type Key struct {
 type Why string
 
 const (
-	// Dead: the holder's process was proved to be gone.
+	// Dead: the holder's process was proved to be gone. Neither this nor Overdue
+	// ever sets a waiting claim aside: nobody works under it.
 	Dead Why = "dead"
 	// Overdue: the deadline passed, and the caller can see that no warden-less
 	// holder would be missed. The store checks the deadline again.
 	Overdue Why = "expired"
 	// Forced: a person said so. The store checks nothing but the id.
 	Forced Why = "forced"
-	// Resumed: a waiting claim goes back to work, with a new fence and token.
+	// Resumed: a waiting claim goes back to work, with a new fence and token. It
+	// passes the line; Dead and Overdue do not.
 	Resumed Why = "resumed"
 )
 
@@ -117,10 +119,13 @@ type Capabilities struct {
 type Store interface {
 	Capabilities() Capabilities
 
-	// Acquire checks and takes. It records its verdict as a decision.
+	// Acquire checks and takes. It records its verdict as a decision. A claim
+	// that is not supervised is running at once: its caller sees to it that
+	// nothing is left of earlier runs before it uses it.
 	Acquire(ctx context.Context, req Request) (Grant, error)
 	// Renew moves the deadline. An expired claim that is still the slot's
-	// newest record is renewed; a displaced or ended one is lost for good.
+	// newest record is renewed; a displaced or ended one is lost for good, and
+	// so is one that was starting for longer than slot.StartMax.
 	Renew(ctx context.Context, key Key) (Lease, error)
 	// Start takes a supervised claim from starting to running. It refuses with
 	// a *slot.BusyError (ReasonUnstopped) while an earlier run of the slot on
@@ -132,8 +137,9 @@ type Store interface {
 	// proved that its tree is gone) and wakes the line. Releasing the slot's
 	// newest record again is harmless.
 	Release(ctx context.Context, key Key, out slot.Outcome) (slot.Claim, error)
-	// Park turns a running claim into a waiting one and closes its run. The
-	// key is void afterwards; Acquire with Resumed goes back to work.
+	// Park turns a supervised claim that was started into a waiting one and
+	// closes its run. The key is void afterwards; Acquire with Resumed goes
+	// back to work.
 	Park(ctx context.Context, key Key, out slot.Outcome) (slot.Claim, error)
 	// AskStop marks a live claim, by id, so that its holder's next renewal
 	// tells it to stop. It returns the claim.
@@ -169,7 +175,8 @@ type Journal interface {
 	Note(ctx context.Context, d slot.Decision) error
 	// Decisions lists the decisions on a ref, oldest first.
 	Decisions(ctx context.Context, ref slot.Ref) ([]slot.Decision, error)
-	// Prune drops decisions whose last time lies before the given one.
+	// Prune drops decisions whose last time lies before the given one, and runs
+	// that ended and were gone before it. It returns the number of decisions.
 	Prune(ctx context.Context, before time.Time) (int, error)
 
 	// Hold pauses a ref or repository; setting it again replaces the reason.

@@ -99,6 +99,10 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
+	// What a killed `oneslot run` left of its worker must be gone first.
+	if err := a.Clear(ctx, g, req.Key); err != nil {
+		return o.tell(c, req.Ref, err)
+	}
 	return c.handOver(ctx, a, g.Claim, req.Key, o)
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/doctor"
 )
 
@@ -38,7 +41,7 @@ Exit codes:
 				return c.usagef(cmd, "--bundle is not in this version")
 			}
 			cfg, err := c.load(cmd)
-			lines := doctor.Examine(cmd.Context(), app.Examined(cfg, err))
+			lines := doctor.Examine(cmd.Context(), c.subject(cfg, err))
 			if err := c.showLines(lines, asJSON); err != nil {
 				return err
 			}
@@ -48,6 +51,16 @@ Exit codes:
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
 	cmd.Flags().BoolVar(&bundle, "bundle", false, "not in this version")
 	return cmd
+}
+
+// subject is this process's world. err is why there is no configuration.
+func (c *cli) subject(cfg *config.Config, err error) *doctor.Subject {
+	p := app.PartsOf(cfg)
+	return &doctor.Subject{
+		Config: cfg, ConfigErr: err, Clock: p.Clock, ClockErr: p.ClockErr, Store: p.Store, StoreErr: p.StoreErr,
+		Sight: app.Sight{}, Machine: doctor.System(), Level: app.SchemaLevel(), Env: c.Config.Env,
+		TempDir: os.TempDir(), UID: os.Getuid(), Limits: doctor.DefaultLimits(),
+	}
 }
 
 func (c *cli) showLines(lines []doctor.Line, asJSON bool) error {

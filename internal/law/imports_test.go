@@ -38,7 +38,7 @@ var imports = []struct {
 	{"internal/doctor", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
 
 	// Where it is put together.
-	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/failpoint internal/store/*", "it is the only one that knows which stores there are"},
+	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/failpoint internal/supervise internal/store/*", "it is the only one that knows which stores there are"},
 	{"internal/cli", "internal/app internal/slot internal/claim internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
 	{"cmd/oneslot", "internal/cli", "the program is its command line"},
 	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},

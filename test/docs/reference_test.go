@@ -125,7 +125,7 @@ func TestReferenceNamesVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(read(t, "docs/reference.md"), "## The worker's environment")
-	section, _, _ = strings.Cut(section, "`ONESLOT_RULE`")
+	section, _, _ = strings.Cut(section, "`ONESLOT_STORE`")
 	given := map[string]bool{}
 	for line := range strings.Lines(string(out)) {
 		name, _, _ := strings.Cut(line, "=")

@@ -105,16 +105,24 @@ func (r *recording) epoch() []history.Event {
 		refs = append(refs, ref(r.t, fmt.Sprintf("part-%d-slot-%d", r.epochs, i)))
 		l.Refs = append(l.Refs, refs[i].String())
 	}
-	var wg sync.WaitGroup
-	for i := range epochProcesses {
-		rnd := rand.New(rand.NewPCG(r.rnd.Uint64(), uint64(i)))
-		wg.Go(func() {
-			for r.lines(l.Record) < epochLines && !r.t.Failed() {
-				r.life(l, rnd)
-			}
-		})
+	for half := 1; half <= 2; half++ {
+		var wg sync.WaitGroup
+		for i := range epochProcesses {
+			rnd := rand.New(rand.NewPCG(r.rnd.Uint64(), uint64(i)))
+			wg.Go(func() {
+				for r.lines(l.Record) < half*epochLines/2 && !r.t.Failed() {
+					r.life(l, rnd)
+				}
+			})
+		}
+		wg.Wait()
+		for _, ref := range refs { // whatever the killed have left runs out
+			poll(r.t, patience, "claims expire", func() bool {
+				c := r.look(ref).Live()
+				return c == nil || c.Expired()
+			})
+		}
 	}
-	wg.Wait()
 	data, err := os.ReadFile(l.Record)
 	if err != nil {
 		r.t.Fatal(err)

@@ -85,8 +85,10 @@ func (s *Store) Decisions(ctx context.Context, ref slot.Ref) ([]slot.Decision, e
 func (s *Store) Prune(ctx context.Context, before time.Time) (n int, err error) {
 	err = s.do(ctx, "prune", func(t *tx) error {
 		k, err := t.count("DELETE FROM decision WHERE last_at < ?", before.UnixMilli())
-		n = int(k)
-		return err
+		if n = int(k); err != nil {
+			return err
+		}
+		return t.exec("DELETE FROM run WHERE state = 'ended' AND tree_gone_at > 0 AND ended_at < ?", before.UnixMilli())
 	})
 	return n, err
 }

@@ -95,6 +95,8 @@ func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, er
 		c := &r.claim
 		lease = claim.Lease{TTL: c.TTL, Phase: slot.Running, StopReason: c.StopReason}
 		switch {
+		case r.ownBootOver(s.opt.Clock.BootID()):
+			return &slot.LostError{Claim: key.Claim, Reason: "the machine was restarted since"}, nil
 		case c.Kind != slot.Supervised:
 			return fmt.Errorf("%w: only a supervised claim starts", slot.ErrUsage), nil
 		case c.Phase == slot.Stopping:
