@@ -19,6 +19,10 @@ const (
 	medianRoom, tailRoom, room = 1.25, 1.5, 1.0
 )
 
+// joining is how many goroutines get in line at a time, so that the holder's
+// renewal does not stand behind thousands of them.
+const joining = 128
+
 // line: number 6, many who wait for one slot: goroutines, then processes.
 func line(ctx context.Context, b *Bench) ([]report.Row, error) {
 	rows, err := lineInside(ctx, b)
@@ -136,18 +140,25 @@ func (b *Bench) queue(ctx context.Context, s claim.Store, ref slot.Ref, n int, t
 	q := &queue{store: s, b: b, holder: req.Key, turns: make(chan turn, n)}
 	_, q.stop = claim.Keep(ctx, s, b.clock, req.Key, asked, ttl)
 	taker := &claim.Taker{Store: s, Sight: app.Sight{}, Self: b.process}
-	for range n {
-		go func() {
-			r := req
-			r.Key = claim.NewKey(ref)
-			_, err := taker.Wait(ctx, r, 0)
-			q.turns <- turn{r.Key, b.clock.Boot(), err}
-		}()
+	for from := 0; from < n; from += joining {
+		to := min(from+joining, n)
+		for range to - from {
+			go func() {
+				r := req
+				r.Key = claim.NewKey(ref)
+				_, err := taker.Wait(ctx, r, 0)
+				q.turns <- turn{r.Key, b.clock.Boot(), err}
+			}()
+		}
+		err := until(ctx, "in line", func() (bool, error) {
+			look, err := s.Look(ctx, ref)
+			return look.Waiting == to, err
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	return q, until(ctx, "all in line", func() (bool, error) {
-		look, err := s.Look(ctx, ref)
-		return look.Waiting == n, err
-	})
+	return q, nil
 }
 
 // next has the holder release, and gives the time until the next one has it.
