@@ -14,7 +14,7 @@ cd "$(dirname "$0")"
 
 # command it brings:Debian package
 needs='gcc:gcc git:git bindfs:bindfs fuse-overlayfs:fuse-overlayfs setpriv:util-linux
-systemd-run:systemd dbus-daemon:dbus-daemon flock:util-linux'
+systemd-run:systemd dbus-daemon:dbus-daemon flock:util-linux ps:procps'
 
 missing=''
 for need in $needs; do

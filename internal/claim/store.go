@@ -88,6 +88,22 @@ type Slot struct {
 	Newest  *slot.Claim // live or ended; nil if the slot was never used
 	Hold    *slot.Hold  // that pauses it, if any
 	Waiting int         // how many stand in line
+	// Line has the processes of those in line whose turn has not passed, the
+	// head first, at most LineMax. Whether they live is not judged here.
+	Line []slot.Process
+}
+
+// LineMax bounds Slot.Line.
+const LineMax = 256
+
+// InLine reports whether somebody in line for a free slot may still take it.
+func (s Slot) InLine(sight Sight) bool {
+	for _, p := range s.Line {
+		if life, _ := sight.Life(p); life != Gone {
+			return true
+		}
+	}
+	return len(s.Line) == LineMax
 }
 
 // Live returns the claim that is not ended, or nil. Whether its holder lives or

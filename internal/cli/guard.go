@@ -78,11 +78,16 @@ func (c *cli) doGuard(ctx context.Context, o *owner, argv []string) error {
 	return g.run(ctx, c, argv)
 }
 
-// answer is that to one renewal, sent at boot time sent.
+// lookEvery is how often the guard looks whether the claim was taken away,
+// however long it has still to live.
+const lookEvery = time.Second
+
+// answer is that to one question, sent at boot time sent.
 type answer struct {
-	sent time.Duration
-	left time.Duration
-	err  error
+	renewal bool
+	sent    time.Duration
+	left    time.Duration
+	err     error
 }
 
 // guard keeps one claim renewed beside one command. Its times are boot time.
@@ -95,11 +100,13 @@ type guard struct {
 	left     time.Duration // as last granted
 	deadline time.Duration
 	renewAt  time.Duration
+	lookAt   time.Duration
 	fate     error // why the command is being ended
 }
 
 func (g *guard) granted(sent, left time.Duration) {
 	g.left, g.deadline, g.renewAt = left, sent+left, sent+left/3
+	g.lookAt = sent + lookEvery
 }
 
 // grace is the time between TERM and KILL before an unknown deadline.
@@ -147,12 +154,9 @@ func (g *guard) run(ctx context.Context, c *cli, argv []string) error {
 // that the machine slept.
 func (g *guard) step(ctx context.Context, cmd *exec.Cmd) time.Duration {
 	now := g.clk.Boot()
-	if !g.asking && now >= g.renewAt && !errors.Is(g.fate, slot.ErrLost) {
+	if !g.asking && now >= min(g.renewAt, g.lookAt) && !errors.Is(g.fate, slot.ErrLost) {
 		g.asking = true
-		go func() {
-			left, err := g.o.renew(ctx)
-			g.answers <- answer{now, left, err}
-		}()
+		go g.ask(ctx, now, now >= g.renewAt)
 	}
 	switch {
 	case now >= g.deadline:
@@ -165,6 +169,16 @@ func (g *guard) step(ctx context.Context, cmd *exec.Cmd) time.Duration {
 	return min(max(g.left/20, 20*time.Millisecond), time.Second)
 }
 
+func (g *guard) ask(ctx context.Context, now time.Duration, renewal bool) {
+	a := answer{renewal: renewal, sent: now}
+	if renewal {
+		a.left, a.err = g.o.renew(ctx)
+	} else {
+		_, a.err = g.o.check(ctx)
+	}
+	g.answers <- a
+}
+
 // giveUp ends the command because nothing is known of its claim.
 func (g *guard) giveUp() {
 	if g.fate == nil {
@@ -175,12 +189,15 @@ func (g *guard) giveUp() {
 func (g *guard) heard(cmd *exec.Cmd, a answer) {
 	g.asking = false
 	switch {
-	case a.err == nil:
+	case a.err == nil && a.renewal:
 		g.granted(a.sent, a.left)
+	case a.err == nil:
+		g.lookAt = a.sent + lookEvery
 	case errors.Is(a.err, slot.ErrLost):
 		g.fate = a.err
 		kill(cmd, syscall.SIGKILL)
 	default: // not known: ask again soon
+		g.lookAt = g.clk.Boot() + lookEvery
 		g.renewAt = g.clk.Boot() + min(max(g.left/10, 50*time.Millisecond), 5*time.Second)
 	}
 }

@@ -61,7 +61,7 @@ func viewOf(a *app.App, s claim.Slot) slotView {
 	if live != nil {
 		v.fill(*live)
 		v.judge(a, *live)
-	} else if s.Waiting > 0 {
+	} else if s.InLine(app.Sight{}) {
 		v.State = stateHeld
 		v.find("claim", slot.Defer, slot.ReasonLine, "it is free, but others wait in line for it")
 	}

@@ -116,7 +116,7 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 			ref, live.Holder, since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
 	case s.Hold != nil:
 		line = ref + " is held by nobody."
-	case s.Waiting > 0:
+	case s.InLine(app.Sight{}):
 		line = fmt.Sprintf("%s is free, and the head of its line (%d waiting) has its turn.", ref, s.Waiting)
 	case s.Newest == nil && decisions == 0:
 		line = fmt.Sprintf("%s is free: nobody ever asked for it in %s.", ref, a.Store.Address())

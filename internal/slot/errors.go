@@ -21,8 +21,7 @@ var (
 
 // Place is a position in the line for a slot.
 type Place struct {
-	Ticket string // the waiter's id
-	Ahead  int    // how many wait before it
+	Ahead int // how many wait before it
 	// Before is the process of the one just before it (of the head, for a
 	// caller that is not in line), BeforeTicket its ticket. Zero at the head.
 	Before       Process

@@ -7,24 +7,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// systemd starts a user's systemd of the page's own, once, and reports whether
-// there is one.
-func (w *world) systemd(t *testing.T, at string) bool {
+// systemd starts a user's systemd of the page's own, once, or says why there is
+// none.
+func (w *world) systemd(t *testing.T) error {
 	t.Helper()
 	if w.manager == nil {
-		err := w.startManager(t)
-		ok := err == nil
-		w.manager = &ok
-		if !ok {
-			missing(t, at, "a systemd of the user's: "+err.Error())
-		}
+		w.manager = sync.OnceValue(func() error { return w.startManager(t) })
 	}
-	return *w.manager
+	return w.manager()
 }
 
 func (w *world) startManager(t *testing.T) error {

@@ -16,10 +16,11 @@ type counting struct {
 	clock clock.Clock
 	mu    sync.Mutex
 	asked map[string][]time.Duration // boot time, by ticket
+	got   map[string]bool            // whose last one got the slot
 }
 
 func newCounting(s claim.Store, clk clock.Clock) *counting {
-	return &counting{Store: s, clock: clk, asked: map[string][]time.Duration{}}
+	return &counting{Store: s, clock: clk, asked: map[string][]time.Duration{}, got: map[string]bool{}}
 }
 
 func (c *counting) Acquire(ctx context.Context, req claim.Request) (claim.Grant, error) {
@@ -28,10 +29,17 @@ func (c *counting) Acquire(ctx context.Context, req claim.Request) (claim.Grant,
 		c.asked[t.ID] = append(c.asked[t.ID], c.clock.Boot())
 		c.mu.Unlock()
 	}
-	return c.Store.Acquire(ctx, req)
+	g, err := c.Store.Acquire(ctx, req)
+	if t := req.Ticket; t != nil && err == nil {
+		c.mu.Lock()
+		c.got[t.ID] = true
+		c.mu.Unlock()
+	}
+	return g, err
 }
 
-// waking is how often those in a line woke.
+// waking is how often those in a line woke for nothing. The look that gets the
+// slot is not one of these.
 type waking struct {
 	Worst int     // most wakes of one waiter within any one time to live
 	Total int     // wakes of all
@@ -44,7 +52,10 @@ func (c *counting) wakes(ttl time.Duration) waking {
 	defer c.mu.Unlock()
 	var w waking
 	now := c.clock.Boot()
-	for _, asked := range c.asked {
+	for ticket, asked := range c.asked {
+		if c.got[ticket] {
+			asked = asked[:len(asked)-1]
+		}
 		w = w.plus(wakesOf(asked, now, ttl))
 	}
 	return w
@@ -52,6 +63,9 @@ func (c *counting) wakes(ttl time.Duration) waking {
 
 // wakesOf counts one waiter that joined at asked[0] and waited until end.
 func wakesOf(asked []time.Duration, end, ttl time.Duration) waking {
+	if len(asked) == 0 { // it got the slot at once
+		return waking{}
+	}
 	woke := asked[1:]
 	w := waking{Total: len(woke), Lives: float64(end-asked[0]) / float64(ttl)}
 	first := 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -168,34 +169,12 @@ func (b *Bench) fill(ctx context.Context, path string, n int) error {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	r, err := openRaw(ctx, path, "synchronous(0)", "cache_size(-400000)", "temp_store(2)")
+	r, err := openRaw(ctx, path, "journal_mode(off)", "synchronous(0)")
 	if err != nil {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it is made anew each time
-	if err := r.names(n); err != nil {
-		return err
-	}
-	slots, err := r.columns(ctx, "slot", "id", "slug", "ref", "claim")
-	if err != nil {
-		return err
-	}
-	decisions, err := r.columns(ctx, "decision", "slot")
-	if err != nil {
-		return err
-	}
-	first := refOf("scale", 0).Slug()
-	err = r.batch(func() error {
-		err := r.exec(fmt.Sprintf(`INSERT INTO slot (slug, ref, claim, %s)
-			SELECT n.name, n.text, n.name || substr(claim, instr(claim, '.')), %[1]s FROM names n, slot WHERE slug = ?`, slots), first)
-		if err != nil {
-			return err
-		}
-		return r.exec(fmt.Sprintf(`INSERT INTO decision (slot, %s)
-			SELECT n.number, %[1]s FROM (SELECT id AS number FROM slot WHERE slug <> ? AND ref LIKE '%%/scale#%%') n, decision
-			WHERE slot = (SELECT id FROM slot WHERE slug = ?)`, decisions), first, first)
-	})
-	if err != nil {
+	if err := r.batch(func() error { return r.multiply(ctx, n) }); err != nil {
 		return err
 	}
 	var have int
@@ -205,27 +184,42 @@ func (b *Bench) fill(ctx context.Context, path string, n int) error {
 	if have < n {
 		return fmt.Errorf("%s has %d slots, not %d", path, have, n)
 	}
-	return r.exec("PRAGMA wal_checkpoint(TRUNCATE)")
+	return r.exec("PRAGMA journal_mode=wal")
 }
 
-// names lists the refs but the first.
-func (r *raw) names(n int) error {
-	const each = 500
-	if err := r.exec("CREATE TEMP TABLE names (name TEXT, text TEXT)"); err != nil {
+// multiply copies the rows of the first ref to n-1 others, in the order of the
+// index, so that the time does not go into looking for its pages.
+func (r *raw) multiply(ctx context.Context, n int) error {
+	slots, err := r.columns(ctx, "slot", "id", "slug", "ref", "claim")
+	if err != nil {
 		return err
 	}
-	return r.batch(func() error {
-		for from := 1; from < n; from += each {
-			var args []any
-			for i := from; i < min(from+each, n); i++ {
-				ref := refOf("scale", i)
-				args = append(args, ref.Slug(), ref.String())
-			}
-			q := "INSERT INTO names VALUES (?, ?)" + strings.Repeat(", (?, ?)", len(args)/2-1)
-			if err := r.exec(q, args...); err != nil {
-				return err
-			}
+	decisions, err := r.columns(ctx, "decision", "slot")
+	if err != nil {
+		return err
+	}
+	first := refOf("scale", 0).Slug()
+	type name struct{ slug, ref string }
+	names := make([]name, 0, n)
+	for i := 1; i < n; i++ {
+		ref := refOf("scale", i)
+		names = append(names, name{ref.Slug(), ref.String()})
+	}
+	slices.SortFunc(names, func(a, b name) int { return strings.Compare(a.slug, b.slug) })
+	for some := range slices.Chunk(names, 500) {
+		args := make([]any, 0, 2*len(some)+1)
+		for _, n := range some {
+			args = append(args, n.slug, n.ref)
 		}
-		return nil
-	})
+		values := "(?, ?)" + strings.Repeat(", (?, ?)", len(some)-1)
+		err := r.exec(fmt.Sprintf(`INSERT INTO slot (slug, ref, claim, %s)
+			SELECT column1, column2, column1 || substr(claim, instr(claim, '.')), %[1]s
+			FROM (VALUES %s), slot WHERE slug = ?`, slots, values), append(args, first)...)
+		if err != nil {
+			return err
+		}
+	}
+	return r.exec(fmt.Sprintf(`INSERT INTO decision (slot, %s)
+		SELECT n.number, %[1]s FROM (SELECT id AS number FROM slot WHERE slug <> ? AND ref LIKE '%%/scale#%%') n, decision
+		WHERE slot = (SELECT id FROM slot WHERE slug = ?)`, decisions), first, first)
 }

@@ -7,6 +7,15 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
+func (b *bench) inLine(s Store, ref slot.Ref) []slot.Process {
+	b.Helper()
+	look, err := s.Look(b.ctx, ref)
+	if err != nil {
+		b.Fatalf("look: %v", err)
+	}
+	return look.Line
+}
+
 func lineTests() []test {
 	return []test{
 		{"P9/TicketsAreServedInOrder", inOrder},
@@ -35,6 +44,27 @@ func lineTests() []test {
 			b.take(s, req)
 			b.release(s, req.Key)
 			b.take(s, line[0].Request)
+		}},
+		{"P9/AForcedClaimThatWaitsIsTheHead", func(b *bench) {
+			s, holder, line := b.line(2)
+			req := b.detached(holder.Ref)
+			req.Head, req.Ticket = true, b.ticket()
+			b.place(b.busy(s, req, slot.ReasonHeld), 0, nil)
+			b.place(b.busy(s, line[0].Request, slot.ReasonHeld), 1, req.Ticket)
+			b.release(s, holder.Key)
+			b.busy(s, line[0].Request, slot.ReasonLine)
+			b.take(s, req)
+		}},
+		{"P9/ALookTellsWhoIsInLine", func(b *bench) {
+			s, holder, line := b.line(2)
+			b.release(s, holder.Key)
+			if got := b.inLine(s, holder.Ref); len(got) != 2 || got[0] != line[0].Ticket.Process {
+				b.Errorf("in line: %+v; want two, %+v first", got, line[0].Ticket.Process)
+			}
+			b.pass(b.opt.Turn + b.caps.Tick)
+			if got := b.inLine(s, holder.Ref); len(got) != 1 {
+				b.Errorf("in line after the head let its turn pass: %+v; want one", got)
+			}
 		}},
 		{"P6/TheHeadIsWokenByARelease", func(b *bench) {
 			s, holder, line := b.line(2)

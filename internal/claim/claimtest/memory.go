@@ -159,6 +159,11 @@ func (h *MemoryHandle) Look(ctx context.Context, ref slot.Ref) (claim.Slot, erro
 		out.Hold = h.m.held(ref)
 		if s := h.m.slots[ref]; s != nil {
 			out.Waiting = len(s.line)
+			for i, p := range s.line[:min(len(s.line), claim.LineMax)] {
+				if i > 0 || !h.m.turnOver(s) {
+					out.Line = append(out.Line, p.Process)
+				}
+			}
 			if s.newest != nil {
 				v := h.m.view(s.newest)
 				out.Newest = &v

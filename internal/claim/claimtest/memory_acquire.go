@@ -54,7 +54,7 @@ func (m *Memory) again(s *memSlot, key claim.Key, g *claim.Grant) error {
 func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err error) {
 	if hold := m.held(req.Ref); hold != nil {
 		return "", &slot.DeferError{
-			Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req.Ticket, m.now()),
+			Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req, m.now()),
 		}
 	}
 	reason, err = m.ground(s, req)
@@ -63,7 +63,7 @@ func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err erro
 		return reason, nil
 	}
 	m.dropSilent(s, req.Ticket)
-	place := s.join(req.Ticket, m.now())
+	place := s.join(req, m.now())
 	if err != nil {
 		err.(*slot.BusyError).Place = place
 		return "", err

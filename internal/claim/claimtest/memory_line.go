@@ -9,18 +9,22 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// join gives the ticket its place, at the end if it has none yet. Without a
-// ticket it tells where the caller would stand.
-func (s *memSlot) join(t *claim.Ticket, now time.Duration) *slot.Place {
+// join gives the ticket its place if it has none yet: at the end, or, for a
+// forced request, in front. Without a ticket it tells where the caller would
+// stand.
+func (s *memSlot) join(req claim.Request, now time.Duration) *slot.Place {
+	t := req.Ticket
 	p := &slot.Place{Ahead: len(s.line)}
 	if t != nil {
-		p.Ticket = t.ID
 		if p.Ahead = s.index(t.ID); p.Ahead < 0 {
 			p.Ahead = len(s.line)
+			if req.Head {
+				p.Ahead = 0
+			}
 			if p.Ahead == 0 {
 				s.moved = now
 			}
-			s.line = append(s.line, *t)
+			s.line = slices.Insert(s.line, p.Ahead, *t)
 		}
 	}
 	if p.Ahead > 0 {

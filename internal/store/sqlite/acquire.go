@@ -206,7 +206,7 @@ func (t *tx) again(req claim.Request, r *row) (claim.Grant, error, error) {
 
 // refuse records a refusal and, for a caller that waits, its place in line.
 func (t *tx) refuse(req claim.Request, r *row, refusal error) (claim.Grant, error, error) {
-	place, err := t.place(r, req.Ticket)
+	place, err := t.place(r, req)
 	if err != nil {
 		return claim.Grant{}, nil, err
 	}

@@ -109,7 +109,10 @@ func (t *tx) leave(slot int64, ticket string) error {
 
 // place puts a caller with a ticket in line, if it is not there yet, and says
 // where it stands; without a ticket it says who is before it.
-func (t *tx) place(r *row, ticket *claim.Ticket) (*slot.Place, error) {
+//
+// A forced request (Head) that has to wait goes to the front.
+func (t *tx) place(r *row, req claim.Request) (*slot.Place, error) {
+	ticket := req.Ticket
 	if ticket == nil {
 		if r.waiting == 0 {
 			return nil, nil
@@ -125,13 +128,8 @@ func (t *tx) place(r *row, ticket *claim.Ticket) (*slot.Place, error) {
 		return nil, err
 	}
 	if own == nil {
-		last, err := t.waiterAt("slot = ? ORDER BY seq DESC", r.id)
-		if err != nil {
+		if own, err = t.newPlace(r.id, req.Head); err != nil {
 			return nil, err
-		}
-		own = &waiter{seq: 1}
-		if last != nil {
-			own.seq = last.seq + 1
 		}
 		p := ticket.Process
 		if err := t.exec("INSERT INTO waiter (slot, seq, ticket, boot, ns, pid, ticks, addr) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -150,6 +148,19 @@ func (t *tx) place(r *row, ticket *claim.Ticket) (*slot.Place, error) {
 	place.Before, place.BeforeTicket = before.process, before.ticket
 	_, err = t.one("SELECT count(*) FROM waiter WHERE slot = ? AND seq < ?", []any{r.id, own.seq}, &place.Ahead)
 	return place, err
+}
+
+// newPlace is the place behind the last in line, or before the first.
+func (t *tx) newPlace(slot int64, front bool) (*waiter, error) {
+	order, step := "DESC", int64(1)
+	if front {
+		order, step = "ASC", -1
+	}
+	end, err := t.waiterAt("slot = ? ORDER BY seq "+order, slot)
+	if err != nil || end == nil {
+		return &waiter{}, err
+	}
+	return &waiter{seq: end.seq + step}, nil
 }
 
 // Wake implements claim.Store.

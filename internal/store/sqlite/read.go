@@ -36,6 +36,9 @@ func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 		if r.claim.ID != "" {
 			out.Newest = &r.claim
 		}
+		if out.Line, err = s.queue(ctx, r); err != nil {
+			return out, err
+		}
 	}
 	holds, err := s.Holds(ctx)
 	for _, h := range holds {
@@ -45,6 +48,31 @@ func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 		}
 	}
 	return out, err
+}
+
+// queue reads who stands in line and has not let a turn pass.
+func (s *Store) queue(ctx context.Context, r *row) ([]slot.Process, error) {
+	if r.waiting == 0 {
+		return nil, nil
+	}
+	late := int64(s.opt.Clock.Boot() - turnTime)
+	rows, err := s.read.QueryContext(ctx, `SELECT boot, ns, pid, ticks FROM waiter WHERE slot = ? AND boot = ?
+		AND (turn = 0 OR turn > ?) ORDER BY seq LIMIT ?`, r.id, s.opt.Clock.BootID(), late, claim.LineMax)
+	if err != nil {
+		return nil, s.unknown("read", err)
+	}
+	defer rows.Close()
+	var line []slot.Process
+	for rows.Next() {
+		var p slot.Process
+		var ns, ticks int64
+		if err := rows.Scan(&p.Boot, &ns, &p.PID, &ticks); err != nil {
+			return nil, s.unknown("read", err)
+		}
+		p.NS, p.Ticks = uint64(ns), uint64(ticks)
+		line = append(line, p)
+	}
+	return line, s.unknown("read", rows.Err())
 }
 
 // Live implements claim.Store.
