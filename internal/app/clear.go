@@ -19,6 +19,7 @@ func (a *App) Clear(ctx context.Context, g claim.Grant, key claim.Key) error {
 	kept, stop := claim.Keep(ctx, a.Store, a.Clock, key, a.Clock.Boot(), g.Claim.TTL)
 	cleaner := supervise.Cleaner{
 		Journal: a.Store, State: a.Store.Dir(), Boot: a.Clock.BootID(), Log: slog.New(slog.DiscardHandler),
+		Fence: g.Claim.Fence,
 	}
 	err := cleaner.Clean(kept, g.Claim.Ref, "", g.Displaced)
 	lost := context.Cause(kept)

@@ -49,12 +49,16 @@ func (t *Taker) Take(ctx context.Context, req Request) (Grant, error) {
 			}
 			return g, err
 		}
-		if busy.Reason == slot.ReasonLine {
+		// In line the dead are dropped also while the slot is held: their end
+		// would be noticed again and again.
+		if busy.Reason == slot.ReasonLine || req.Ticket != nil {
 			if again, err := t.dropDead(ctx, req, busy); err != nil {
 				return Grant{}, err
 			} else if again {
 				continue
 			}
+		}
+		if busy.Reason == slot.ReasonLine {
 			return Grant{}, busy
 		}
 		if busy.Claim.Run != "" && slices.Contains(t.Inside, busy.Claim.Run) {

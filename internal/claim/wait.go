@@ -109,6 +109,8 @@ func (t *Taker) watches(refusal error) (slot.Process, time.Duration) {
 		return p.Before, turnTime + 50*time.Millisecond
 	case p != nil && p.Ahead > 0:
 		return p.Before, again
+	case c.Kind == slot.Waiting: // whoever ran under it is gone, which changes nothing
+		return slot.Process{}, again
 	case c.Left > 0 && c.Left < again && !c.Bound:
 		again = c.Left + 5*time.Millisecond
 	}

@@ -45,7 +45,8 @@ Exit codes:
   69   unknown: the store could not be asked
   75   busy: the slot is held or on hold
   77   not allowed
-  78   bad configuration`,
+  78   bad configuration
+  81   lost: somebody took it by force before it was handed over`,
 		Example: "  eval \"$(oneslot claim octo-org/octo-repo#12 --pid $$ --export)\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.json && o.export {

@@ -81,8 +81,8 @@ func (c *cli) printPeek(a *app.App, s claim.Slot, v slotView) error {
 	var rows [][]string
 	for _, e := range v.Evidence {
 		detail := e.Reason
-		if e.Detail != "" {
-			detail += ": " + clean(e.Detail)
+		if e.Detail != nil {
+			detail += ": " + clean(*e.Detail)
 		}
 		rows = append(rows, []string{e.Gate, detail})
 	}

@@ -103,7 +103,7 @@ func nextStep(e *slot.BusyError, ref string) string {
 	case e.Reason == slot.ReasonUnstopped:
 		return "end those processes as their user, or wait for them"
 	case e.Claim.Kind == slot.Waiting:
-		return "it waits for a person: `oneslot release`, or `oneslot takeover " + ref + " --reason TEXT`"
+		return "it waits for a person: `oneslot run --force --reason TEXT " + ref + " -- CMD` goes on with it, `oneslot takeover " + ref + " --reason TEXT` ends it"
 	}
 	return "ask again later, wait with `run --on-busy wait`, see `oneslot why " + ref + "`, or end it with `oneslot stop " + ref + "`"
 }

@@ -47,10 +47,10 @@ type holderView struct {
 
 // gateFinding is what one gate, or the claim store, had to say.
 type gateFinding struct {
-	Gate    string `json:"gate"`
-	Verdict string `json:"verdict"`
-	Reason  string `json:"reason"`
-	Detail  string `json:"detail"`
+	Gate    string  `json:"gate"`
+	Verdict string  `json:"verdict"`
+	Reason  string  `json:"reason"`
+	Detail  *string `json:"detail"`
 }
 
 // viewOf judges a slot as a claim of it would, and takes nothing: a holder that
@@ -128,7 +128,7 @@ func (v *slotView) fill(c slot.Claim) {
 // find adds a finding; the last one is the slot's reason.
 func (v *slotView) find(gate string, verdict slot.Verdict, reason, detail string) {
 	v.Reason = reason
-	v.Evidence = append(v.Evidence, gateFinding{gate, string(verdict), reason, detail})
+	v.Evidence = append(v.Evidence, gateFinding{gate, string(verdict), reason, text(detail)})
 }
 
 // refusalView is a refusal, or an answer that could not be had, as an object.

@@ -121,13 +121,14 @@ func TestViewOf(t *testing.T) {
 		"detached, overdue":  {held(slot.Process{}, 0, kind(slot.Detached)), stateFree, slot.ReasonExpired},
 		"bound, overdue": {held(a.Self, 0, kind(slot.Detached), func(c *slot.Claim) { c.Bound = true }),
 			stateHeld, slot.ReasonHeld},
-		"waiting":         {held(slot.Process{}, time.Hour, kind(slot.Waiting)), stateHeld, slot.ReasonHeld},
-		"waited too long": {held(slot.Process{}, 0, kind(slot.Waiting)), stateFree, slot.ReasonExpired},
-		"inside":          {held(a.Self, time.Minute, func(c *slot.Claim) { c.Run = "outer" }), stateHeld, slot.ReasonInside},
-		"release pending": {held(a.Self, time.Minute, func(c *slot.Claim) { c.Dir = finished.Path() }), stateHeld, reasonPending},
-		"line":            {claim.Slot{Ref: ref, Waiting: 2}, stateHeld, slot.ReasonLine},
-		"on hold":         {on(claim.Slot{Ref: ref}), stateDeferred, slot.ReasonHold},
-		"on hold, alive":  {on(held(a.Self, time.Minute)), stateDeferred, slot.ReasonHold},
+		"waiting":          {held(slot.Process{}, time.Hour, kind(slot.Waiting)), stateHeld, slot.ReasonHeld},
+		"waited too long":  {held(slot.Process{}, 0, kind(slot.Waiting)), stateFree, slot.ReasonExpired},
+		"inside":           {held(a.Self, time.Minute, func(c *slot.Claim) { c.Run = "outer" }), stateHeld, slot.ReasonInside},
+		"release pending":  {held(a.Self, time.Minute, func(c *slot.Claim) { c.Dir = finished.Path() }), stateHeld, reasonPending},
+		"line":             {claim.Slot{Ref: ref, Waiting: 2, Line: []slot.Process{dead, a.Self}}, stateHeld, slot.ReasonLine},
+		"line of the dead": {claim.Slot{Ref: ref, Waiting: 1, Line: []slot.Process{dead}}, stateFree, slot.ReasonFree},
+		"on hold":          {on(claim.Slot{Ref: ref}), stateDeferred, slot.ReasonHold},
+		"on hold, alive":   {on(held(a.Self, time.Minute)), stateDeferred, slot.ReasonHold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewOf(a, tt.slot)

@@ -174,13 +174,14 @@ func (s *stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 	}
 	failed := s.onHold(ctx)
 	if failed == nil {
-		failed = s.clean(ctx, g.Displaced)
+		failed = s.clean(ctx, g.Claim.Fence, g.Displaced)
 	}
 	out := slot.Outcome{Result: slot.Stopped, Reason: s.reason}
 	if failed != nil {
 		out.Reason += fmt.Sprintf("; but: %v", failed)
 	}
-	if _, err := s.app.Store.Release(ctx, key, out); err != nil {
+	// Lost: somebody took the slot from us meanwhile. What we came for is done.
+	if _, err := s.app.Store.Release(ctx, key, out); err != nil && !errors.Is(err, slot.ErrLost) {
 		return "", errors.Join(failed, err)
 	}
 	return setAside(c), failed
@@ -207,7 +208,11 @@ func (s *stopper) paused(ctx context.Context, c *slot.Claim) (string, error) {
 			return "", err
 		}
 	}
-	if err := s.clean(ctx, c); err != nil {
+	fence := int64(0)
+	if c != nil {
+		fence = c.Fence
+	}
+	if err := s.clean(ctx, fence, c); err != nil {
 		return "", err
 	}
 	return setAside(c) + "; the slot is on hold", nil
@@ -220,9 +225,10 @@ func (s *stopper) onHold(ctx context.Context) error {
 	return s.hold(ctx)
 }
 
-func (s *stopper) clean(ctx context.Context, displaced *slot.Claim) error {
+// clean ends what is left of the runs up to a fence; 0 is all of them.
+func (s *stopper) clean(ctx context.Context, fence int64, displaced *slot.Claim) error {
 	c := supervise.Cleaner{
-		Journal: s.app.Store, State: s.app.Store.Dir(), Boot: s.app.Clock.BootID(), Log: s.log,
+		Journal: s.app.Store, State: s.app.Store.Dir(), Boot: s.app.Clock.BootID(), Log: s.log, Fence: fence,
 	}
 	return c.Clean(ctx, s.ref, "", displaced)
 }

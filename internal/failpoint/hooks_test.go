@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -21,7 +22,8 @@ func TestKillsAtTheNthHit(t *testing.T) {
 		os.Exit(0)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKillsAtTheNthHit$")
-	cmd.Env = append(os.Environ(), "FAILPOINT_TEST_CHILD=1", killVar+"="+BeforeFork+":2")
+	notes := filepath.Join(t.TempDir(), "notes")
+	cmd.Env = append(os.Environ(), "FAILPOINT_TEST_CHILD=1", killVar+"="+BeforeFork+":2", noteVar+"="+notes)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
@@ -29,6 +31,9 @@ func TestKillsAtTheNthHit(t *testing.T) {
 	}
 	if string(out) != "once" {
 		t.Errorf("printed %q", out)
+	}
+	if note, err := os.ReadFile(notes); err != nil || string(note) != BeforeFork+"\n" {
+		t.Errorf("noted %q (%v)", note, err)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestFolderIsPrivate(t *testing.T) {
 	if err := d.WriteOutcome(slot.Outcome{Result: slot.Done}); err != nil {
 		t.Fatal(err)
 	}
-	filepath.WalkDir(filepath.Join(state, "runs"), func(path string, e fs.DirEntry, err error) error {
+	filepath.WalkDir(filepath.Join(state, "runs"), func(path string, e fs.DirEntry, _ error) error {
 		info, err := e.Info()
 		if err != nil || info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)

@@ -27,6 +27,9 @@ type Cleaner struct {
 	State   string // the folder of runs and registry
 	Boot    string // this boot of the machine
 	Log     *slog.Logger
+	// Fence is that of the claim on whose behalf it works. Runs with a larger
+	// one are not earlier: somebody took the slot from the caller. 0 spares none.
+	Fence int64
 	// Kill leaves out the grace: the runs are known to be lost.
 	Kill bool
 }
@@ -123,7 +126,9 @@ func (c Cleaner) open(ctx context.Context, ref slot.Ref, own string, previous *s
 			runs = append(runs, r)
 		}
 	}
-	return slices.DeleteFunc(runs, func(r slot.Run) bool { return r.ID == own }), nil
+	return slices.DeleteFunc(runs, func(r slot.Run) bool {
+		return r.ID == own || c.Fence > 0 && r.Fence > c.Fence
+	}), nil
 }
 
 // end ends one run: its supervisor and warden first, so that nobody forks for

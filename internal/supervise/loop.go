@@ -71,7 +71,7 @@ func (r *run) over() bool {
 // clean ends what earlier runs left, beside the loop, and then starts.
 func (r *run) clean(ctx context.Context, tries int) {
 	c := Cleaner{
-		Journal: r.Journal, State: r.State, Boot: r.Clock.BootID(), Log: r.Log,
+		Journal: r.Journal, State: r.State, Boot: r.Clock.BootID(), Log: r.Log, Fence: r.Claim.Fence,
 	}
 	go func() {
 		err := c.Clean(ctx, r.Claim.Ref, r.Claim.Run, r.Previous)

@@ -13,6 +13,7 @@ import (
 // Exit codes that a contender may see, whoever is killed beside it.
 var (
 	runCodes   = []int{0, 75, 81, 137, 143} // the last two: somebody stopped the worker
+	claimCodes = []int{0, 75, 81}           // the last: forced out while it ended what was left
 	ownerCodes = []int{0, 81}
 	endCodes   = []int{0, 75}
 )
@@ -114,7 +115,7 @@ type held struct {
 // somebody forced it out.
 func (c *contender) claim() {
 	from := boot()
-	code, p := c.do(job{args: []string{"claim", c.ref.String(), "--json", "--ttl", "1s"}}, []int{0, 75})
+	code, p := c.do(job{args: []string{"claim", c.ref.String(), "--json", "--ttl", "1s"}}, claimCodes)
 	if code != 0 {
 		return
 	}

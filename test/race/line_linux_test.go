@@ -3,7 +3,6 @@ package race
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -45,9 +44,7 @@ func (q *queue) join() {
 func (q *queue) release() {
 	q.t.Helper()
 	q.from = boot()
-	if err := os.WriteFile(q.path("go"), nil, 0o600); err != nil {
-		q.t.Fatal(err)
-	}
+	touch(q.t, q.path("go"))
 }
 
 // over waits for all to end, those that were killed apart, and gives the first
@@ -63,12 +60,15 @@ func (q *queue) over(killed ...int) (starts []line) {
 			q.t.Errorf("number %d in line ended with %d, want %d\n%s", i, got, want, p.err.String())
 		}
 	}
+	if len(killed) > 0 { // one of them may have had the slot
+		q.want(0, run(q.ref, append(work(plain, 0), nameVar+"=last"), "--on-busy", "wait"))
+	}
 	lines := q.fresh()
 	for _, fault := range judge(lines) {
 		q.t.Error(fault)
 	}
 	for _, l := range lines {
-		if l.Event == "start" && l.Name != "holder" {
+		if l.Event == "start" && l.Name != "holder" && l.Name != "last" {
 			starts = append(starts, l)
 		}
 	}
@@ -171,24 +171,54 @@ func TestLine_RandomKills(t *testing.T) {
 	}
 	// One that had its turn before it was killed has started, or even ended.
 	killed := slices.DeleteFunc(chosen, func(n int) bool { return q.waiters[n].cmd.ProcessState.Success() })
-	for _, p := range q.over(killed...) {
-		if n := slices.Index(killed, atoi(p.Name)); n >= 0 {
-			t.Logf("%d was killed at work", killed[n])
-		}
-	}
-	for i, p := range q.waiters {
-		if !slices.Contains(killed, i) && !p.cmd.ProcessState.Success() {
+	served := names(q.over(killed...))
+	for i := range many {
+		if !slices.Contains(killed, i) && !slices.Contains(served, fmt.Sprint(i)) {
 			t.Errorf("number %d was not served", i)
 		}
 	}
 }
 
-func atoi(s string) int {
-	var n int
-	if _, err := fmt.Sscan(s, &n); err != nil {
-		return -1
+// Who waits sleeps: behind a holder whose process is gone but who keeps the slot
+// for a person, and behind a dead waiter, the store is not asked all the time.
+func TestLine_NobodyPolls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, plainProgram)
+	r := ref(t, "line")
+	park := job{args: []string{"run", r.String(), "--", "sh", "-c", `echo '{"outcome":"waiting"}' >$ONESLOT_RESULT`}}
+	w.want(0, park)
+	var line []*process
+	for n := range 3 {
+		line = append(line, w.start(run(r, work(plain, 0), "--on-busy", "wait")))
+		w.waiting(r, n+1)
+	}
+	line[1].kill()
+	<-line[1].done
+	w.waiting(r, 2)
+	before := w.asked(r)
+	time.Sleep(500 * time.Millisecond) // in which nothing happens
+	if n := w.asked(r) - before; n > 2 {
+		t.Errorf("asked the store %d times", n)
+	}
+	w.want(0, job{args: []string{"takeover", r.String(), "--reason", "test"}})
+	for _, n := range []int{0, 2} {
+		if code := w.code(line[n]); code != 0 {
+			t.Errorf("number %d: exit %d", n, code)
+		}
+	}
+}
+
+// asked counts the refusals of a slot.
+func (w *world) asked(r slot.Ref) (n int) {
+	w.t.Helper()
+	all, err := w.db.Decisions(w.ctx, r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, d := range all {
+		if d.Verdict == slot.Defer {
+			n += d.Count
+		}
 	}
 	return n
 }
-
-func thiefMain() error { return nil }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -84,9 +85,13 @@ func workerMain() error {
 
 // offspring is a further process of a tree.
 func offspring(shape string) *exec.Cmd {
-	cmd := exec.Command(helperProgramSelf())
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cmd := exec.Command(self)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(kv string) bool {
-		return len(kv) > len(roleVar) && kv[:len(roleVar)] == roleVar || len(kv) > len(shapeVar) && kv[:len(shapeVar)] == shapeVar
+		return strings.HasPrefix(kv, roleVar+"=") || strings.HasPrefix(kv, shapeVar+"=")
 	}), roleVar+"=child", shapeVar+"="+shape)
 	if shape == strayed || shape == "stray" {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -94,16 +99,8 @@ func offspring(shape string) *exec.Cmd {
 	return cmd
 }
 
-func helperProgramSelf() string {
-	self, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return self
-}
-
-// childMain is what a worker leaves behind: it goes on until it is ended, or for
-// a minute at most.
+// childMain is what a worker leaves behind: it goes on until it is ended, longer
+// than any test has patience.
 func childMain() error {
 	switch os.Getenv(shapeVar) {
 	case stubborn:
@@ -115,7 +112,7 @@ func childMain() error {
 	if err != nil {
 		return err
 	}
-	for end := boot() + time.Minute; boot() < end; time.Sleep(beat) {
+	for end := boot() + 2*patience; boot() < end; time.Sleep(beat) {
 		if err := me.write(line{Event: "beat"}); err != nil {
 			return err
 		}
@@ -190,4 +187,9 @@ func (s *scribe) mark() error {
 	return os.Rename(tmp, s.markPath())
 }
 
-func (s *scribe) unmark() error { return os.Remove(s.markPath()) }
+func (s *scribe) unmark() error {
+	if err := os.Remove(s.markPath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

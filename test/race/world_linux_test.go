@@ -72,7 +72,6 @@ type process struct {
 	spawned  time.Duration
 	out, err bytes.Buffer
 	done     chan struct{}
-	killed   bool // by us; good once done is closed
 }
 
 // job is a command and what its environment has beside.

@@ -49,6 +49,12 @@ func (m Moment) Others(then Moment) float64 {
 	return max(0, 100*used.Seconds()/m.at.Sub(then.at).Seconds()/float64(runtime.NumCPU()))
 }
 
+// Used is the processor time that this process and its collected children have
+// used since then, in ms.
+func (m Moment) Used(then Moment) float64 {
+	return float64(m.ours-then.ours) / float64(time.Millisecond)
+}
+
 // Load1 is the kernel's one-minute load average, -1 if it is not told.
 func Load1() float64 {
 	b, err := os.ReadFile("/proc/loadavg")

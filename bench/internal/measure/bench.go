@@ -24,21 +24,22 @@ import (
 type Demand struct {
 	Number int
 	What   string
+	Takes  time.Duration // about, on a quiet machine
 	Run    func(context.Context, *Bench) ([]report.Row, error)
 }
 
 // Demands lists all, in the order in which they are numbered.
 func Demands() []Demand {
 	return []Demand{
-		{1, "start of the program", start},
-		{2, "oneslot run REF -- true", runTrue},
-		{3, "serial claim+release", serial},
-		{4, "32 goroutines, 32 refs", group},
-		{5, "32 processes, 32 refs", processes},
-		{6, "a long line", line},
-		{7, "a million slots on record", scale},
-		{8, "200 runs side by side", resident},
-		{9, "takeover after kill -9", takeover},
+		{1, "start of the program", 5 * time.Second, start},
+		{2, "oneslot run REF -- true", 10 * time.Second, runTrue},
+		{3, "serial claim+release", 8 * time.Second, serial},
+		{4, "32 goroutines, 32 refs", 12 * time.Second, group},
+		{5, "32 processes, 32 refs", 15 * time.Second, processes},
+		{6, "a long line", 80 * time.Second, line},
+		{7, "a million slots on record", 40 * time.Second, scale},
+		{8, "200 runs side by side", 75 * time.Second, resident},
+		{9, "takeover after kill -9", 30 * time.Second, takeover},
 	}
 }
 

@@ -33,34 +33,40 @@ func group(ctx context.Context, b *Bench) ([]report.Row, error) {
 	defer disk.Close() //nolint:errcheck
 
 	var p report.Pairs
-	var syncs, raws []float64
+	var syncs, raws, cpu, rawCPU []float64
 	for i := range rounds + 1 {
 		sync, err := disk.Rate(40)
 		if err != nil {
 			return nil, err
 		}
-		its, err := rate(pairs, func(int) error { return b.rawBatch(r, callers) })
-		if err != nil {
-			return nil, err
-		}
-		its *= callers
-		at := time.Now()
-		err = together(callers, func(c int) error {
-			_, err := rate(pairs, func(int) error { return b.pair(ctx, s, refOf("group", c)) })
-			return err
+		its, itsUsed, err := cost(func() (float64, error) {
+			return rate(pairs, func(int) error { return b.rawBatch(r, callers) })
 		})
 		if err != nil {
 			return nil, err
 		}
-		ours := callers * pairs / time.Since(at).Seconds()
+		its *= callers
+		ours, used, err := cost(func() (float64, error) {
+			at := time.Now()
+			err := together(callers, func(c int) error {
+				_, err := rate(pairs, func(int) error { return b.pair(ctx, s, refOf("group", c)) })
+				return err
+			})
+			return callers * pairs / time.Since(at).Seconds(), err
+		})
+		if err != nil {
+			return nil, err
+		}
 		if i == 0 {
 			continue
 		}
 		p.Add(ours, 0.8*its)
 		syncs, raws = append(syncs, sync), append(raws, its)
+		cpu, rawCPU = append(cpu, used/callers/pairs), append(rawCPU, itsUsed/callers/pairs)
 	}
 	row := p.Into(report.Row{What: "32 goroutines, 32 refs: claim+release", Unit: "/s", AtLeast: true, Limit: "0.8 x raw SQLite, 32 to a commit"}).
 		With("fdatasync", report.Median(syncs), "/s").
+		With("processor time of one", report.Median(cpu), "ms").With("of a raw one", report.Median(rawCPU), "ms").
 		Beside("raw SQLite, same rows, transactions of 32", report.Median(raws), "/s", rawLacks)
 	return []report.Row{row}, nil
 }

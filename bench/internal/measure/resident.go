@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/oneslot/oneslot/bench/internal/machine"
@@ -34,21 +36,15 @@ func resident(ctx context.Context, b *Bench) ([]report.Row, error) {
 		return nil, err
 	}
 	defer s.Close() //nolint:errcheck // the folder goes too
-	ctx, cancel := context.WithCancel(ctx)
 	var all []*exec.Cmd
-	defer func() { // TERM to each, then collect
-		cancel()
-		for _, cmd := range all {
-			cmd.Wait() //nolint:errcheck // it was told to end
-		}
-	}()
+	defer func() { endAll(all) }()
 	env := b.environ(path)
 	if !proc.FirstNamespace() {
 		return nil, errors.New("not in the machine's first pid namespace: each run has a warden beside its supervisor here")
 	}
 	for i := range runs {
 		cmd := command(ctx, env, prog, "run", refOf("resident", i).String(), "--", sleep, "300")
-		cmd.WaitDelay = 20 * time.Second // all of them end at once
+		cmd.WaitDelay = 10 * time.Second // when ctx ends, all of them do at once
 		cmd.Stderr = os.Stderr
 		if err := cmd.Start(); err != nil {
 			return nil, err
@@ -99,10 +95,21 @@ func resident(ctx context.Context, b *Bench) ([]report.Row, error) {
 		With("median", report.Median(rss), "MB").With("proportional (Pss), median", report.Median(pss), "MB").
 		With("Pss, largest", report.Quantile(pss, 1), "MB").With("Pss, all", report.Mean(pss)*runs, "MB")
 	cpu := report.One(report.Row{What: "200 runs: processor, all together", Unit: "%", Limit: "5 % of one core"}, share, 5).
-		With("over", window.Seconds(), "s").With("each renewal at most", (after-before).Seconds()*1000/(runs*2), "ms").
-		With("started in, each", before.Seconds()*1000/runs, "ms of processor")
-	// Those that sleep count as ours only once they are collected.
+		With("over", window.Seconds(), "s").With("each", ms(after-before)/runs/window.Seconds(), "ms of processor per second").
+		With("started in, each", ms(before)/runs, "ms of processor")
 	return []report.Row{mem, cpu}, nil
+}
+
+// endAll tells processes to end, a few at a time, and collects them.
+func endAll(all []*exec.Cmd) {
+	for some := range slices.Chunk(all, starting) {
+		for _, cmd := range some {
+			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
+		}
+		for _, cmd := range some {
+			cmd.Wait() //nolint:errcheck // it was told to end
+		}
+	}
 }
 
 // cpuOf is the processor time that the processes have used, all together.

@@ -34,19 +34,23 @@ func serial(ctx context.Context, b *Bench) ([]report.Row, error) {
 	defer disk.Close() //nolint:errcheck
 
 	var p report.Pairs
-	var syncs, raws []float64
+	var syncs, raws, cpu, rawCPU []float64
 	for i := range rounds + 1 {
 		sync, err := disk.Rate(2 * pairs)
 		if err != nil {
 			return nil, err
 		}
-		ours, err := rate(pairs, func(n int) error { return b.pair(ctx, s, refOf("serial", n)) })
+		ours, used, err := cost(func() (float64, error) {
+			return rate(pairs, func(n int) error { return b.pair(ctx, s, refOf("serial", n)) })
+		})
 		if err != nil {
 			return nil, err
 		}
-		its, err := rate(pairs, func(n int) error {
-			req := b.request(refOf("serial", n))
-			return errors.Join(r.batch(func() error { return r.take(b, req) }), r.batch(func() error { return r.end(b, req) }))
+		its, itsUsed, err := cost(func() (float64, error) {
+			return rate(pairs, func(n int) error {
+				req := b.request(refOf("serial", n))
+				return errors.Join(r.batch(func() error { return r.take(b, req) }), r.batch(func() error { return r.end(b, req) }))
+			})
 		})
 		if err != nil {
 			return nil, err
@@ -56,9 +60,11 @@ func serial(ctx context.Context, b *Bench) ([]report.Row, error) {
 		}
 		p.Add(ours, 0.9*sync/2)
 		syncs, raws = append(syncs, sync), append(raws, its)
+		cpu, rawCPU = append(cpu, used/pairs), append(rawCPU, itsUsed/pairs)
 	}
 	row := p.Into(report.Row{What: "serial claim+release", Unit: "/s", AtLeast: true, Limit: "0.9 x fdatasync rate / 2"}).
 		With("fdatasync", report.Median(syncs), "/s").
+		With("processor time of one", report.Median(cpu), "ms").With("of a raw one", report.Median(rawCPU), "ms").
 		Beside("raw SQLite, same rows, a transaction each", report.Median(raws), "/s", rawLacks)
 	return []report.Row{row}, nil
 }
@@ -74,6 +80,20 @@ func (b *Bench) raw(ctx context.Context) (*raw, error) {
 		return nil, err
 	}
 	return openRaw(ctx, path)
+}
+
+// cost is f, and the processor time in ms that this process spent in it: what
+// is left of a rate when the disk and the other programs are taken away.
+func cost(f func() (float64, error)) (result, used float64, err error) {
+	before, err := machine.Now()
+	if err != nil {
+		return 0, 0, err
+	}
+	if result, err = f(); err != nil {
+		return 0, 0, err
+	}
+	after, err := machine.Now()
+	return result, after.Used(before), err
 }
 
 // rate does something n times and gives how often per second.

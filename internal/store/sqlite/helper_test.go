@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -168,7 +169,7 @@ func freeze(args []string) error {
 		if err != nil {
 			return err
 		}
-		return p.Signal(stopSignal)
+		return p.Signal(syscall.SIGSTOP)
 	})
 }
 

@@ -16,8 +16,6 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-const stopSignal = syscall.SIGSTOP
-
 // C55: 32 processes that claim and release 200 times each on one file. Nobody
 // ever sees a locked database, and nobody starves.
 func TestC55_ManyProcessesOneFile(t *testing.T) {

@@ -134,7 +134,7 @@ func hint(err error) string {
 	switch e.Code() & 0xff {
 	case lib.SQLITE_CORRUPT, lib.SQLITE_NOTADB:
 		return "the file is left as it is; move it away and the next claim makes a new one, " +
-			"after ending or waiting for the runs that `oneslot doctor` lists"
+			"after ending or waiting for the runs that have an entry under live/ beside it"
 	case lib.SQLITE_FULL:
 		return "the disk is full: make room, nothing was changed"
 	case lib.SQLITE_READONLY, lib.SQLITE_CANTOPEN:
