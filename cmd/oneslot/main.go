@@ -1,3 +1,5 @@
+//go:debug updatemaxprocs=0
+
 // Command oneslot is the gate that every dispatcher can ask: one worker per ref.
 package main
 

@@ -30,7 +30,8 @@ func (d Dir) ResultPath() string { return filepath.Join(d.path, "result.json") }
 // WriteEvents stores what the worker is told, as JSON made by the caller.
 func (d Dir) WriteEvents(events []byte) error { return d.write("events.json", events, false) }
 
-// write replaces a file as a whole; when it is durable, it is on disk on return.
+// write replaces a file as a whole; when it is durable, its content is on disk
+// before its name is.
 func (d Dir) write(name string, data []byte, durable bool) (err error) {
 	path := filepath.Join(d.path, name)
 	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
@@ -48,18 +49,9 @@ func (d Dir) write(name string, data []byte, durable bool) (err error) {
 		os.Remove(path + ".tmp")
 		return err
 	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	if !durable {
-		return nil
-	}
-	folder, err := os.Open(d.path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return folder.Sync()
+	// The folder is not synced: a machine that goes down may lose the new name,
+	// but never shows half a file, and takes the run's tree with it.
+	return os.Rename(path+".tmp", path)
 }
 
 func (d Dir) writeJSON(name string, v any, durable bool) error {

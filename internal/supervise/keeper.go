@@ -57,6 +57,10 @@ type keeper struct {
 	end      *ending
 }
 
+// idle is when to look again if nothing is due: the shell's timer runs in boot
+// time, so that nobody has to look for a suspend.
+const idle = time.Hour
+
 // suspended is the least time asleep that counts: clocks are read one by one.
 const suspended = 100 * time.Millisecond
 
@@ -64,12 +68,6 @@ const suspended = 100 * time.Millisecond
 // the tree, and for late timers.
 func (k *keeper) margin() time.Duration {
 	return min(max(k.ttl/20, 50*time.Millisecond), time.Second)
-}
-
-// tick is how often to look at the clocks: a machine that wakes from suspend
-// does not wake the timers that were due meanwhile.
-func (k *keeper) tick() time.Duration {
-	return min(max(k.ttl/16, 50*time.Millisecond), time.Second)
 }
 
 // asked notes that a renewal was sent.
@@ -136,7 +134,7 @@ func (k *keeper) next(now time.Duration) order {
 	if k.timeout > 0 && now >= k.timeout && k.end == nil {
 		k.stop(now, ending{result: slot.TimedUp, code: exitTimeout, reason: "its time was up"})
 	}
-	o := order{wake: now + k.tick()}
+	o := order{wake: now + idle}
 	due := func(at time.Duration) {
 		if at > now {
 			o.wake = min(o.wake, at)

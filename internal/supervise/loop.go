@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/slot"
 	"golang.org/x/sys/unix"
@@ -32,9 +33,14 @@ const startTries = 3
 func (r *run) loop(ctx context.Context) {
 	prepare, stop := context.WithCancel(r.ctx)
 	defer stop()
-	r.clean(prepare, startTries)
+	if r.first() {
+		r.start(prepare, startTries)
+	} else {
+		r.clean(prepare, startTries)
+	}
 	over := ctx.Done()
-	timer := time.NewTimer(0)
+	timer := clock.NewTimer()
+	timer.Reset(0)
 	defer timer.Stop()
 	for !r.over() {
 		select {
@@ -58,6 +64,13 @@ func (r *run) loop(ctx context.Context) {
 		r.press(o.press)
 		timer.Reset(max(o.wake-now, time.Millisecond))
 	}
+}
+
+// first reports that nobody was here before us, as far as this host's registry
+// tells. If the store knows better, it refuses the start, and we clean.
+func (r *run) first() bool {
+	open, err := r.home.Open(r.Claim.Ref.Slug())
+	return err == nil && r.Previous == nil && len(open) == 1 && open[0] == r.Claim.Run
 }
 
 // over reports whether the loop has nothing to wait for.

@@ -159,7 +159,8 @@ func (w *wardenProcess) tell(f event) { w.events <- f }
 // loop presses the tree as the keeper says, until the supervisor is gone and the
 // tree as well.
 func (w *wardenProcess) loop() {
-	timer := time.NewTimer(0)
+	timer := clock.NewTimer()
+	timer.Reset(0)
 	defer timer.Stop()
 	for {
 		select {
