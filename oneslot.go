@@ -114,7 +114,7 @@ type Claim struct {
 
 // Claim takes the slot of ref and keeps it renewed until Release, or until ctx
 // ends. Errors: *BusyError, *DeferError, ErrUnknown (nothing is held, or it
-// runs out by itself), ErrUsage.
+// runs out by itself), ErrLost (it was taken away again at once), ErrUsage.
 func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, error) {
 	o := options{ttl: slot.DefaultTTL, grace: slot.DefaultGrace, path: "api", command: filepath.Base(os.Args[0])}
 	for _, opt := range opts {
@@ -139,11 +139,17 @@ func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, err
 	if err := s.app.Clear(ctx, g, req.Key); err != nil {
 		return nil, err
 	}
+	// How old it is by now nobody here knows: it counts from this renewal.
+	asked := s.app.Clock.Boot()
+	lease, err := s.app.Store.Renew(ctx, req.Key)
+	if err != nil {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		defer cancel()
+		s.app.Store.Release(end, req.Key, slot.Outcome{Result: slot.NoStart, Reason: err.Error()}) //nolint:errcheck // the first fault is the one to tell
+		return nil, err
+	}
 	c := &Claim{store: s, key: req.Key, rec: g.Claim}
-	// When exactly it was granted is not known here: count it as a third old,
-	// which makes the first renewal due at once.
-	asked := s.app.Clock.Boot() - g.Claim.TTL/3
-	c.ctx, c.stop = claim.Keep(ctx, s.app.Store, s.app.Clock, req.Key, asked, g.Claim.TTL)
+	c.ctx, c.stop = claim.Keep(ctx, s.app.Store, s.app.Clock, req.Key, asked, lease.TTL)
 	return c, nil
 }
 

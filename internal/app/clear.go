@@ -25,7 +25,7 @@ func (a *App) Clear(ctx context.Context, g claim.Grant, key claim.Key) error {
 	lost := context.Cause(kept)
 	stop()
 	switch {
-	case err == nil:
+	case err == nil && lost == nil:
 		return nil
 	case lost != nil:
 		err = lost

@@ -22,11 +22,10 @@ func (r renewer) Renew(ctx context.Context, _ Key) (Lease, error) { return r.ren
 // A store whose disk hangs gives no answer, whatever the context says; one that
 // is slow gives it when the context is over. The claim ends in time all the same.
 func TestKeep_EndsBeforeTheClaimDoes(t *testing.T) {
-	hang := make(chan struct{})
-	for name, renew := range map[string]func(context.Context) (Lease, error){
-		"hangs": func(context.Context) (Lease, error) { <-hang; return Lease{}, slot.ErrUnknown },
-		"slow":  func(ctx context.Context) (Lease, error) { <-ctx.Done(); return Lease{}, slot.ErrUnknown },
-		"fails": func(context.Context) (Lease, error) { return Lease{}, slot.ErrUnknown },
+	for name, renew := range map[string]func(ctx context.Context, hang chan struct{}){
+		"hangs": func(_ context.Context, hang chan struct{}) { <-hang },
+		"slow":  func(ctx context.Context, _ chan struct{}) { <-ctx.Done() },
+		"fails": func(context.Context, chan struct{}) {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clk, err := clock.System()
@@ -34,9 +33,13 @@ func TestKeep_EndsBeforeTheClaimDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			const ttl = time.Second
-			asked := clk.Boot()
-			kept, stop := Keep(t.Context(), renewer{renew: renew}, clk, Key{}, asked, ttl)
-			t.Cleanup(stop)
+			asked, hang := clk.Boot(), make(chan struct{})
+			kept, stop := Keep(t.Context(), renewer{renew: func(ctx context.Context) (Lease, error) {
+				renew(ctx, hang)
+				return Lease{}, slot.ErrUnknown
+			}}, clk, Key{}, asked, ttl)
+			defer stop()
+			defer close(hang)
 			select {
 			case <-kept.Done():
 			case <-time.After(3 * ttl):
@@ -50,7 +53,6 @@ func TestKeep_EndsBeforeTheClaimDoes(t *testing.T) {
 			}
 		})
 	}
-	close(hang)
 }
 
 // After a suspend that outlasted the claim, the record may still be the newest.

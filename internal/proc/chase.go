@@ -3,9 +3,12 @@ package proc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // chase is one Stop under way.
@@ -14,6 +17,7 @@ type chase struct {
 	view   view
 	how    Stop
 	prey   map[key]*prey // everybody who was seen and is not known to be gone
+	dead   map[key]bool  // zombies, of whomever
 	report Report
 	// trouble is what went wrong on the way; it counts if somebody is left.
 	trouble error
@@ -48,6 +52,7 @@ func (p *prey) over() bool {
 // nobody is left, it has made sure of that. Marks that cannot be judged are an
 // error only then: what can be ended is ended first.
 func (c *chase) look() (fresh int, err error) {
+	until := time.Now().Add(veilMax)
 	for try := 1; ; try++ {
 		known := make([]stat, 0, len(c.prey))
 		for k, p := range c.prey {
@@ -57,7 +62,7 @@ func (c *chase) look() (fresh int, err error) {
 			}
 			known = append(known, p.st)
 		}
-		found, hazy, unjudged := c.tree.look(c.view, known)
+		found, saw, unjudged := c.tree.look(c.view, known, c.dead)
 		seen := make(map[key]bool, len(found))
 		for _, st := range found {
 			k := key{st.pid, st.ticks}
@@ -68,7 +73,7 @@ func (c *chase) look() (fresh int, err error) {
 			}
 			h, err := c.view.hold(st)
 			if errors.Is(err, os.ErrProcessDone) {
-				hazy = true // it may have left somebody behind
+				saw = max(saw, hazy) // it may have left somebody behind
 				continue
 			}
 			if err != nil {
@@ -88,9 +93,12 @@ func (c *chase) look() (fresh int, err error) {
 		switch {
 		case len(c.prey) > 0:
 			return fresh, nil
-		case unjudged != nil, !hazy, try == hazyLooks:
+		case unjudged != nil, saw == sharp, saw == hazy && try >= hazyLooks:
 			return fresh, unjudged
+		case time.Now().After(until):
+			return fresh, fmt.Errorf("%w: a process has been in the middle of an exec for %v", slot.ErrUnknown, veilMax)
 		}
+		time.Sleep(hazyPause)
 	}
 }
 

@@ -10,14 +10,16 @@ import (
 // Indexes into what follows the name in /proc/PID/stat: three less than the
 // numbers in proc(5).
 const (
-	fieldState   = 0
-	fieldPPID    = 1
-	fieldPgrp    = 2
-	fieldFlags   = 6
-	fieldThreads = 17
-	fieldStart   = 19
-	fieldEnvEnd  = 48
+	fieldState    = 0
+	fieldPPID     = 1
+	fieldPgrp     = 2
+	fieldFlags    = 6
+	fieldThreads  = 17
+	fieldStart    = 19
+	fieldEnvStart = 47
+	fieldEnvEnd   = 48
 
+	flagExiting      = 0x00000004 // PF_EXITING
 	flagKernelThread = 0x00200000 // PF_KTHREAD
 )
 
@@ -40,13 +42,15 @@ func parseStat(b []byte) (stat, error) {
 		bad = errors.Join(bad, err)
 		return n
 	}
+	flags := number(f[fieldFlags])
 	s := stat{
 		pid:     number(strings.TrimSpace(string(b[:open]))),
 		comm:    string(b[open+1 : end]),
 		state:   f[fieldState][0],
 		ppid:    number(f[fieldPPID]),
 		pgrp:    number(f[fieldPgrp]),
-		kernel:  number(f[fieldFlags])&flagKernelThread != 0,
+		kernel:  flags&flagKernelThread != 0,
+		exiting: flags&flagExiting != 0,
 		threads: number(f[fieldThreads]),
 	}
 	ticks, err := strconv.ParseUint(f[fieldStart], 10, 64)
@@ -55,6 +59,7 @@ func parseStat(b []byte) (stat, error) {
 	}
 	s.ticks = ticks
 	if len(f) > fieldEnvEnd {
+		s.envStart, _ = strconv.ParseUint(f[fieldEnvStart], 10, 64)
 		s.envEnd, _ = strconv.ParseUint(f[fieldEnvEnd], 10, 64)
 	}
 	return s, nil

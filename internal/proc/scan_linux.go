@@ -118,20 +118,32 @@ func (v view) below(roots []stat) (all []stat, hazy bool, err error) {
 	return all, hazy, nil
 }
 
-// carries reports whether the environment of a process names the run. It is
-// unsure in the middle of an exec, when a process has no environment yet.
-// Those that we may not ask carry nothing.
-func (v view) carries(st stat, run string, buf []byte) (yes, unsure bool) {
+// carries reports whether the environment of a process names the run. In the
+// middle of an exec a process has no environment yet: it is veiled. One that
+// has ended since it was listed may have left somebody behind. Those that we may
+// not ask carry nothing.
+func (v view) carries(st stat, run string, buf []byte) (yes bool, saw haze) {
 	if st.kernel || st.over() {
-		return false, false
+		return false, sharp
 	}
 	b, err := slurp(v.fs.path(st.pid, "environ"), buf)
 	if err != nil {
-		return false, absent(err)
+		if absent(err) {
+			return false, hazy
+		}
+		return false, sharp
 	}
 	if len(b) > 0 {
-		return hasVariable(b, RunVariable, run), false
+		return hasVariable(b, RunVariable, run), sharp
 	}
 	st, err = v.fs.stat(st.pid, buf)
-	return false, err != nil || st.envEnd == 0 && !st.over()
+	switch {
+	case err != nil, st.exiting, st.over():
+		return false, hazy
+	case st.envEnd == 0:
+		return false, veiled
+	case st.envStart < st.envEnd: // the exec was over only after we had read
+		return false, hazy
+	}
+	return false, sharp
 }

@@ -104,8 +104,9 @@ func TestCarries(t *testing.T) {
 	dir := t.TempDir()
 	v := view{fs: procfs(dir)}
 	st := stat{pid: 7, state: 'S', threads: 1}
-	put := func(environ, envEnd string) {
-		text := "7 (p) S 1 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 9 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 " + envEnd + " 0\n"
+	put := func(environ, state, flags, envStart, envEnd string) {
+		text := "7 (p) " + state + " 1 1 1 0 -1 " + flags + " 1 0 0 0 0 0 0 0 20 0 1 0 9 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 " +
+			envStart + " " + envEnd + " 0\n"
 		if err := errors.Join(os.MkdirAll(v.fs.path(7, ""), 0o755),
 			os.WriteFile(v.fs.path(7, "environ"), []byte(environ), 0o644),
 			os.WriteFile(v.fs.path(7, "stat"), []byte(text), 0o644)); err != nil {
@@ -113,23 +114,28 @@ func TestCarries(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		environ, envEnd string
-		yes, unsure     bool
+		environ, state, flags, envStart, envEnd string
+
+		yes bool
+		saw haze
 	}{
-		{"A=b\x00ONESLOT_RUN=r1\x00", "99", true, false},
-		{"A=b\x00", "99", false, false},
-		{"", "99", false, false}, // env -i
-		{"", "0", false, true},   // between two programs
+		{"A=b\x00ONESLOT_RUN=r1\x00", "S", "0", "29", "99", true, sharp},
+		{"A=b\x00", "S", "0", "29", "99", false, sharp},
+		{"", "S", "0", "99", "99", false, sharp}, // env -i
+		{"", "S", "0", "0", "0", false, veiled},  // between two programs
+		{"", "S", "0", "29", "99", false, hazy},  // it was, when the environment was read
+		{"", "R", "4", "0", "0", false, hazy},    // it is about to end
+		{"", "Z", "0", "0", "0", false, hazy},    // it ended since it was listed
 	} {
-		put(c.environ, c.envEnd)
-		if yes, unsure := v.carries(st, "r1", nil); yes != c.yes || unsure != c.unsure {
-			t.Errorf("%+v: %v, %v", c, yes, unsure)
+		put(c.environ, c.state, c.flags, c.envStart, c.envEnd)
+		if yes, saw := v.carries(st, "r1", nil); yes != c.yes || saw != c.saw {
+			t.Errorf("%+v: %v, %v", c, yes, saw)
 		}
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if yes, unsure := v.carries(st, "r1", nil); yes || !unsure {
-		t.Errorf("of one that has ended: %v, %v", yes, unsure)
+	if yes, saw := v.carries(st, "r1", nil); yes || saw != hazy {
+		t.Errorf("of one that has ended: %v, %v", yes, saw)
 	}
 }

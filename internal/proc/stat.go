@@ -13,9 +13,13 @@ type stat struct {
 	ppid    int
 	pgrp    int
 	kernel  bool   // a thread of the kernel itself
+	exiting bool   // it runs no more
 	threads int    // living ones
 	ticks   uint64 // start time, in 1/100 s of boot time
-	envEnd  uint64 // 0: between two programs, in the middle of an exec
+
+	// Where its environment lies. The end is 0 between two programs, in the
+	// middle of an exec.
+	envStart, envEnd uint64
 }
 
 // over reports whether the process has ended. A first thread that has ended

@@ -43,6 +43,10 @@ const (
 	// hazyLooks bounds how often a look that found nobody, but was not sharp,
 	// is repeated.
 	hazyLooks = 3
+	hazyPause = 2 * time.Millisecond
+
+	// veilMax is how long an exec may take before it is not waited for.
+	veilMax = 5 * time.Second
 )
 
 // Stop says how a tree is ended.
@@ -92,7 +96,7 @@ func (t Tree) Stop(ctx context.Context, how Stop) (Report, error) {
 	if how.Hook == nil {
 		how.Hook = func(string) {}
 	}
-	c := &chase{tree: t, view: v, how: how, prey: make(map[key]*prey)}
+	c := &chase{tree: t, view: v, how: how, prey: make(map[key]*prey), dead: make(map[key]bool)}
 	defer c.letGo()
 
 	gone := false

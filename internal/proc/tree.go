@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -50,19 +51,30 @@ type Member struct {
 	Stopped bool
 }
 
-// Members lists the living processes of the tree. The error is slot.ErrUnknown
-// if a mark cannot be judged from here: then there may be more of them.
+// Members lists the living processes of the tree. Before it answers that there
+// are none it looks again, if somebody came or went. The error is
+// slot.ErrUnknown if a mark cannot be judged from here: then there may be more.
 func (t Tree) Members() ([]Member, error) {
 	v, err := newView()
 	if err != nil {
 		return nil, err
 	}
-	var ms []Member
-	found, _, err := t.look(v, nil)
-	for _, st := range found {
-		ms = append(ms, v.member(st))
+	dead := make(map[key]bool)
+	for try := 1; ; try++ {
+		found, saw, err := t.look(v, nil, dead)
+		if len(found) == 0 && err == nil && saw != sharp && try < hazyLooks {
+			time.Sleep(hazyPause)
+			continue
+		}
+		if len(found) == 0 && err == nil && saw == veiled {
+			err = fmt.Errorf("%w: a process is in the middle of an exec", slot.ErrUnknown)
+		}
+		var ms []Member
+		for _, st := range found {
+			ms = append(ms, v.member(st))
+		}
+		return ms, err
 	}
-	return ms, err
 }
 
 func (v view) member(st stat) Member {
@@ -71,10 +83,19 @@ func (v view) member(st stat) Member {
 	return m
 }
 
-// look finds the members. If it is hazy, somebody came or went meanwhile, so
-// that finding nobody proves nothing yet. What it finds beside an error are
-// members, but perhaps not all. Those of known that still live are members.
-func (t Tree) look(v view, known []stat) (found []stat, hazy bool, err error) {
+// haze is why finding nobody proves nothing yet.
+type haze int
+
+const (
+	sharp  haze = iota // it does
+	hazy               // somebody came or went meanwhile
+	veiled             // somebody is in the middle of an exec, and shows no mark
+)
+
+// look finds the members. What it finds beside an error are members, but perhaps
+// not all. Those of known that still live are members. dead are those that had
+// ended before; others that have may have left somebody behind (nil: no matter).
+func (t Tree) look(v view, known []stat, dead map[key]bool) (found []stat, saw haze, err error) {
 	roots, unjudged := v.findAll(t.Processes)
 	for _, st := range known {
 		if now, ok := v.again(st); ok {
@@ -85,16 +106,28 @@ func (t Tree) look(v view, known []stat) (found []stat, hazy bool, err error) {
 	unjudged = errors.Join(unjudged, err)
 
 	var all []stat
+	var moved bool
 	cheap := t.Run == "" && len(t.Groups) == 0
 	if cheap {
-		all, hazy, err = v.below(slices.Concat(roots, under))
+		all, moved, err = v.below(slices.Concat(roots, under))
 		cheap = !errors.Is(err, errors.ErrUnsupported)
 	}
 	if !cheap {
-		all, hazy, err = v.scan()
+		all, moved, err = v.scan()
 	}
 	if err != nil {
 		return nil, hazy, fmt.Errorf("%w: processes: %w", slot.ErrUnknown, err)
+	}
+
+	if dead != nil {
+		for _, st := range all {
+			if k := (key{st.pid, st.ticks}); st.over() && !dead[k] {
+				dead[k], moved = true, true
+			}
+		}
+	}
+	if moved {
+		saw = hazy
 	}
 
 	marked := make(map[int]bool)
@@ -104,9 +137,9 @@ func (t Tree) look(v view, known []stat) (found []stat, hazy bool, err error) {
 	if t.Run != "" {
 		buf := make([]byte, 0, 64<<10)
 		for _, st := range all {
-			yes, unsure := v.carries(st, t.Run, buf)
+			yes, of := v.carries(st, t.Run, buf)
 			marked[st.pid] = marked[st.pid] || yes
-			hazy = hazy || unsure
+			saw = max(saw, of)
 		}
 	}
 	for _, g := range t.Groups {
@@ -128,7 +161,7 @@ func (t Tree) look(v view, known []stat) (found []stat, hazy bool, err error) {
 			found = append(found, st)
 		}
 	}
-	return found, hazy, unjudged
+	return found, saw, unjudged
 }
 
 // findAll reads those that are alive. The error names those that cannot be

@@ -153,7 +153,7 @@ func (v view) below([]stat) ([]stat, bool, error) { return nil, false, errors.Er
 
 // carries answers no: the environment of others is not read here, so a tree is
 // known by its groups and ancestors only.
-func (v view) carries(stat, string, []byte) (yes, unsure bool) { return false, false }
+func (v view) carries(stat, string, []byte) (yes bool, saw haze) { return false, sharp }
 
 func (v view) markGroup(g Group, all []stat, marked map[int]bool) error {
 	if g.Leader.Boot == v.boot {

@@ -68,17 +68,20 @@ func lineInside(ctx context.Context, b *Bench) ([]report.Row, error) {
 			}
 			in4096 = append(in4096, ms(d))
 		}
-		for j := range handovers / 2 {
+		for j := range handovers {
 			short, err := b.queue(ctx, s, refOf("short", i*handovers+j), 2, ttl)
 			if err != nil {
 				return nil, err
 			}
-			for range 2 {
-				d, err := short.next(ctx)
-				if err != nil {
-					return nil, err
-				}
-				in2 = append(in2, ms(d))
+			// The first hand-over is the one with two in line: it wakes the next
+			// and the one behind, as in a long line. The second wakes one.
+			d, err := short.next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			in2 = append(in2, ms(d))
+			if _, err := short.next(ctx); err != nil {
+				return nil, err
 			}
 			if err := short.end(ctx); err != nil {
 				return nil, err

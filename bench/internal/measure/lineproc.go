@@ -25,7 +25,7 @@ const held = 20 * time.Millisecond
 
 // lineOfProcesses has waiters that are processes, each as `oneslot run` is.
 func lineOfProcesses(ctx context.Context, b *Bench) ([]report.Row, error) {
-	const waiters, pairs = 256, 32
+	const waiters, lines = 256, 60
 	const ttl = 10 * time.Second
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -37,12 +37,14 @@ func lineOfProcesses(ctx context.Context, b *Bench) ([]report.Row, error) {
 	defer s.Close() //nolint:errcheck // the folder goes too
 	var in256, in2 []float64
 	short := func(from int) error {
-		for i := range pairs / 2 {
-			got, err := b.lineUp(ctx, s, refOf("pair", from+i), 2, ttl, 0)
+		for i := range lines / 2 {
+			got, err := b.lineUp(ctx, s, refOf("short", from+i), 3, ttl, 0)
 			if err != nil {
 				return err
 			}
-			in2 = append(in2, handovers(got)...)
+			// The second hand-over, as most of a long line: from one that
+			// waited itself, with two in line.
+			in2 = append(in2, handovers(got)[1])
 		}
 		return nil
 	}
@@ -53,8 +55,8 @@ func lineOfProcesses(ctx context.Context, b *Bench) ([]report.Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	in256 = handovers(all)
-	if err := short(pairs); err != nil {
+	in256 = handovers(all)[1 : waiters-1]
+	if err := short(lines); err != nil {
 		return nil, err
 	}
 	freed := all[0].Released // by the first holder: until then nothing happened

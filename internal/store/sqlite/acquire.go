@@ -27,7 +27,7 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, 
 		return g, err
 	}
 	if req.Ticket != nil {
-		if err := s.line.listen(s.Dir()); err != nil {
+		if err := s.line.listen(); err != nil {
 			return g, s.unknown("wait", err)
 		}
 	}
@@ -38,6 +38,9 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, 
 	})
 	if err != nil {
 		return claim.Grant{}, err
+	}
+	if req.Ticket != nil && refused == nil {
+		s.line.forget(req.Ticket.ID)
 	}
 	return g, refused
 }
@@ -98,6 +101,12 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 	}
 	if req.Ticket != nil {
 		if err := t.leave(r.id, req.Ticket.ID); err != nil {
+			return claim.Grant{}, nil, err
+		}
+	}
+	// A turn that somebody passed (by force, say) is over: the next one counts.
+	if r.waiting > 0 {
+		if err := t.exec("UPDATE waiter SET turn = 0 WHERE slot = ? AND turn <> 0", r.id); err != nil {
 			return claim.Grant{}, nil, err
 		}
 	}

@@ -164,6 +164,9 @@ func TestC56_ReplacedUnderAnOpenConnection(t *testing.T) {
 				if _, err := s.Acquire(context.Background(), req); err != nil {
 					t.Fatal(err)
 				}
+				if _, err := s.Check(context.Background(), req.Key); err != nil {
+					t.Fatal(err)
+				}
 				if err := os.Rename(s.Path()+end, s.Path()+end+".away"); err != nil {
 					t.Fatal(err)
 				}
@@ -183,6 +186,16 @@ func TestC56_ReplacedUnderAnOpenConnection(t *testing.T) {
 				contains(t, err, "replaced or removed")
 				if _, err := s.Release(context.Background(), req.Key, slot.Outcome{}); !errors.Is(err, slot.ErrUnknown) {
 					t.Fatalf("release said %v", err)
+				}
+				if end != "" {
+					return
+				}
+				// Neither "ours" nor "free", whatever the old file says.
+				if _, err := s.Check(context.Background(), req.Key); !errors.Is(err, slot.ErrUnknown) {
+					t.Errorf("check said %v", err)
+				}
+				if look, err := s.Look(context.Background(), ref(1)); !errors.Is(err, slot.ErrUnknown) {
+					t.Errorf("look said %+v, %v", look, err)
 				}
 			})
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func jobs() map[string]func(args []string) error {
-	return map[string]func([]string) error{"hammer": hammer, "freeze": freeze, "once": onceJob}
+	return map[string]func([]string) error{"hammer": hammer, "freeze": freeze, "once": onceJob, "grip": grip}
 }
 
 // job is another process at work.
@@ -171,6 +172,41 @@ func freeze(args []string) error {
 		}
 		return p.Signal(syscall.SIGSTOP)
 	})
+}
+
+// grip stops itself while it keeps a lock that is not the writers' turn: SQLite's
+// own write lock, or that of the last one to close the file.
+func grip(args []string) error {
+	switch args[1] {
+	case "write":
+		db, err := sql.Open("sqlite", dsn(args[0], "rw", ""))
+		if err != nil {
+			return err
+		}
+		conn, err := db.Conn(context.Background())
+		if err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+	case "close":
+		f, err := os.OpenFile(args[0], os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		l := syscall.Flock_t{Type: syscall.F_WRLCK, Start: 0x40000000, Len: 512}
+		if err := syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &l); err != nil {
+			return err
+		}
+	}
+	fmt.Println("ready")
+	if err := syscall.Kill(os.Getpid(), syscall.SIGSTOP); err != nil {
+		return err
+	}
+	time.Sleep(time.Minute) // another thread may take the signal: do not end before it
+	return nil
 }
 
 func contains(t *testing.T, err error, parts ...string) {

@@ -14,8 +14,8 @@ func (s *Store) Hold(ctx context.Context, h slot.Hold) error {
 	})
 }
 
-// Unhold implements claim.Journal. It calls the heads of the lines that the
-// pause kept waiting.
+// Unhold implements claim.Journal. It wakes the heads of the lines that the
+// pause kept waiting: who holds their slot may have died meanwhile.
 func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) {
 	err = s.do(ctx, "unhold", func(t *tx) error {
 		n, err := t.count("DELETE FROM hold WHERE scope = ?", scope)
@@ -27,7 +27,11 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 			return err
 		}
 		for _, r := range paused {
-			if err := t.callHead(r); err != nil {
+			wake := t.callHead
+			if r.live {
+				wake = t.pokeHead
+			}
+			if err := wake(r); err != nil {
 				return err
 			}
 		}
@@ -36,9 +40,9 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 	return was, err
 }
 
-// paused lists the free slots within scope that somebody waits for.
+// paused lists the slots within scope that somebody waits for.
 func (t *tx) paused(scope string) ([]*row, error) {
-	st, err := t.stmt("SELECT " + rowColumns + " FROM slot WHERE live = 0 AND id IN (SELECT slot FROM waiter)")
+	st, err := t.stmt("SELECT " + rowColumns + " FROM slot WHERE id IN (SELECT slot FROM waiter)")
 	if err != nil {
 		return nil, err
 	}

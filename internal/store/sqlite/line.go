@@ -90,12 +90,17 @@ func (t *tx) call(slot int64, h *waiter) error {
 }
 
 func (t *tx) pokeBehind(slot, seq int64) error {
-	n, err := t.waiterAt("slot = ? AND seq > ? ORDER BY seq", slot, seq)
-	if err != nil || n == nil {
-		return err
+	return t.poke(t.waiterAt("slot = ? AND seq > ? ORDER BY seq", slot, seq))
+}
+
+// pokeHead has the head of the line look again at a slot that is held.
+func (t *tx) pokeHead(r *row) error { return t.poke(t.head(r.id)) }
+
+func (t *tx) poke(w *waiter, err error) error {
+	if err == nil && w != nil {
+		t.pokes = append(t.pokes, poke{w.addr, w.ticket})
 	}
-	t.pokes = append(t.pokes, poke{n.addr, n.ticket})
-	return nil
+	return err
 }
 
 // leave takes a ticket out of the line.
@@ -165,7 +170,7 @@ func (t *tx) newPlace(slot int64, front bool) (*waiter, error) {
 
 // Wake implements claim.Store.
 func (s *Store) Wake(_ context.Context, _ slot.Ref, ticket claim.Ticket) (<-chan struct{}, error) {
-	if err := s.line.listen(s.Dir()); err != nil {
+	if err := s.line.listen(); err != nil {
 		return nil, s.unknown("wait", err)
 	}
 	return s.line.channel(ticket.ID), nil

@@ -7,9 +7,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	driver "modernc.org/sqlite"
-	lib "modernc.org/sqlite/lib"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/oneslot/oneslot/internal/proc"
@@ -56,13 +53,19 @@ func (s *Store) unfreeze() error {
 	return errors.New("the write lock is kept, by whom cannot be seen from here")
 }
 
-// writerByte is SQLite's WAL_WRITE_LOCK in the -shm file (wal.c).
-const writerByte = 120
+// SQLite's bytes in the -shm file that keep others from writing (wal.c) or from
+// opening it (os_unix.c): WAL_WRITE_LOCK and the dead man's switch. Any exclusive
+// lock on the database itself keeps others from opening it, too: the last one to
+// close it has one while it moves the -wal into it.
+const (
+	writerByte = 120
+	switchByte = 128
+)
 
-// lockOwners lists the other processes that keep the writers' turn or SQLite's
-// own write lock.
+// lockOwners lists the other processes that keep the writers' turn or one of
+// SQLite's own locks that we may wait for.
 func (s *Store) lockOwners() (pids []int, err error) {
-	for _, file := range []string{s.path + ".lock", s.path + "-shm"} {
+	for _, file := range []string{s.path + ".lock", s.path + "-shm", s.path} {
 		id, err := identify(file)
 		if err != nil {
 			continue // there is no such file: nobody has a lock on it
@@ -72,7 +75,8 @@ func (s *Store) lockOwners() (pids []int, err error) {
 			return nil, fmt.Errorf("who keeps the write lock: %w", err)
 		}
 		for _, o := range owners {
-			ours := o.Kind == "FLOCK" || (o.Start <= writerByte && (o.End == -1 || o.End >= writerByte))
+			has := func(b int64) bool { return o.Start <= b && (o.End == -1 || o.End >= b) }
+			ours := file != s.path+"-shm" || has(writerByte) || has(switchByte)
 			if ours && o.Exclusive && o.PID != os.Getpid() {
 				pids = append(pids, o.PID)
 			}
@@ -113,19 +117,6 @@ func trimDeleted(exe string) string {
 	return exe
 }
 
-// lockedBy turns SQLite's "busy" into a word about who keeps the lock: a
-// program that does not take turns with us, such as a shell on the file.
-func (s *Store) lockedBy(err error) error {
-	var e *driver.Error
-	if !errors.As(err, &e) || e.Code()&0xff != lib.SQLITE_BUSY {
-		return err
-	}
-	if who := s.unfreeze(); who != nil {
-		return who
-	}
-	return errors.New("a frozen process kept the write lock and was killed; try again")
-}
-
 type fileID struct{ dev, ino uint64 }
 
 func identify(path string) (fileID, error) {
@@ -133,11 +124,18 @@ func identify(path string) (fileID, error) {
 	if err != nil {
 		return fileID{}, err
 	}
-	st, ok := fi.Sys().(*syscall.Stat_t)
-	if !ok {
-		return fileID{}, fmt.Errorf("%s: no inode", path)
-	}
-	return fileID{uint64(st.Dev), st.Ino}, nil
+	return idOf(fi), nil
+}
+
+func idOf(fi os.FileInfo) fileID {
+	st, _ := fi.Sys().(*syscall.Stat_t)
+	return fileID{uint64(st.Dev), st.Ino}
+}
+
+func (s *Store) replaced(op, path string) error {
+	return &slot.UnknownError{Op: op, Store: s.Address(),
+		Err:  fmt.Errorf("%s was replaced or removed while it was open", filepath.Base(path)),
+		Hint: "put it back, or end the runs of the old file before using the new one"}
 }
 
 // same refuses to go on when the database or its -wal was replaced or removed
@@ -148,9 +146,7 @@ func (w *writer) same() error {
 		was  fileID
 	}{{w.s.path, w.file}, {w.s.path + "-wal", w.wal}} {
 		if now, err := identify(f.path); err != nil || now != f.was {
-			return &slot.UnknownError{Op: "write", Store: w.s.Address(),
-				Err:  fmt.Errorf("%s was replaced or removed while it was open", filepath.Base(f.path)),
-				Hint: "put it back, or end the runs of the old file before using the new one"}
+			return w.s.replaced("write", f.path)
 		}
 	}
 	return nil

@@ -17,9 +17,9 @@ import (
 )
 
 // openWriter makes the file if there is none, brings its schema up to date, and
-// gives the connection that writes.
-func (s *Store) openWriter() (_ *writer, err error) {
-	w := &writer{s: s, stmts: map[string]*sql.Stmt{}}
+// gives the connection that writes. After an error that is closed, or damaged.
+func (s *Store) openWriter() (w *writer, err error) {
+	w = &writer{s: s, stmts: map[string]*sql.Stmt{}}
 	defer func() {
 		if err != nil {
 			err = s.unknown("open", w.fault(err))
@@ -27,37 +27,38 @@ func (s *Store) openWriter() (_ *writer, err error) {
 		}
 	}()
 	if err := os.MkdirAll(s.Dir(), 0o700); err != nil {
-		return nil, err
+		return w, err
 	}
 	w.lock, err = os.OpenFile(s.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	unlock, err := w.turn()
 	if err != nil {
-		return nil, err
+		return w, err
 	}
 	defer unlock()
 	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
 		if err := s.build(); err != nil {
-			return nil, err
+			return w, err
 		}
 	}
 	if fi, err := os.Stat(s.path); err != nil {
-		return nil, err
+		return w, err
 	} else if err := plausible(fi); err != nil {
-		return nil, &slot.UnknownError{Op: "open", Store: s.Address(), Err: err, Hint: hintCorrupt}
+		return w, &slot.UnknownError{Op: "open", Store: s.Address(), Err: err, Hint: hintCorrupt}
+	}
+	// Before it is opened: one that is put there meanwhile is noticed.
+	if w.file, err = identify(s.path); err != nil {
+		return w, err
 	}
 	// Small checkpoints: the first process to open the file after all others
 	// are gone reads the whole -wal again.
 	if err := w.connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(256)")); err != nil {
-		return nil, err
-	}
-	if w.file, err = identify(s.path); err != nil {
-		return nil, err
+		return w, err
 	}
 	if err := w.upgrade(); err != nil {
-		return nil, err
+		return w, err
 	}
 	w.wal, err = identify(s.path + "-wal")
 	return w, err
@@ -144,12 +145,11 @@ func least(steps []step) int {
 // upgrade applies missing steps, and gives detached claims of an earlier boot
 // one full time to live from this first open after it.
 func (w *writer) upgrade() error {
-	t := &tx{w: w, boot: w.s.opt.Clock.Boot(), wall: w.s.opt.Clock.Wall()}
-	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-		return w.s.lockedBy(err)
+	t, err := w.begin()
+	if err != nil {
+		return err
 	}
-	err := w.upgradeIn(t)
-	if err == nil {
+	if err = w.upgradeIn(t); err == nil {
 		return t.exec("COMMIT")
 	}
 	t.exec("ROLLBACK") //nolint:errcheck // the first fault is the one to tell

@@ -14,41 +14,49 @@ import (
 	"github.com/oneslot/oneslot/internal/claim"
 )
 
-// poke tells the process at addr that ticket should look again.
+// poke tells the process at addr that ticket should look again. An address in
+// the store's own folder is noted without it: another mount namespace may know
+// the folder by another name.
 type poke struct{ addr, ticket string }
 
 // line is this process's end of the waking: one datagram socket for all of its
 // tickets, made when the first of them waits.
 type line struct {
 	mu    sync.Mutex
+	dir   string // where sockets lie
 	conn  *net.UnixConn
 	path  string
+	name  string // what others are told
 	wakes map[string]chan struct{}
 }
 
 // sunPath is the longest unix socket address every system takes (unix(7)).
 const sunPath = 103
 
-func (l *line) listen(dir string) error {
+func (l *line) listen() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.conn != nil {
 		return nil
 	}
-	dir = filepath.Join(dir, "wait")
-	if len(dir)+32 > sunPath {
+	dir, elsewhere := l.dir, len(l.dir)+32 > sunPath
+	if elsewhere {
 		dir = filepath.Join(os.TempDir(), fmt.Sprintf("oneslot-%d", os.Geteuid()))
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	sweep(dir)
-	path := filepath.Join(dir, claim.NewID()+".sock")
+	name := claim.NewID() + ".sock"
+	path := filepath.Join(dir, name)
+	if elsewhere {
+		name = path
+	}
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
 		return err
 	}
-	l.conn, l.path = conn, path
+	l.conn, l.path, l.name = conn, path, name
 	if l.wakes == nil {
 		l.wakes = map[string]chan struct{}{}
 	}
@@ -86,7 +94,7 @@ func (l *line) receive(conn *net.UnixConn) {
 func (l *line) addr() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.path
+	return l.name
 }
 
 func (l *line) channel(ticket string) chan struct{} {
@@ -130,6 +138,9 @@ func (l *line) poke(p poke) {
 	syscall.ForkLock.RUnlock()
 	if err != nil {
 		return
+	}
+	if !filepath.IsAbs(p.addr) {
+		p.addr = filepath.Join(l.dir, p.addr)
 	}
 	to := &unix.SockaddrUnix{Name: p.addr}
 	err = unix.Sendto(fd, []byte(p.ticket), unix.MSG_DONTWAIT, to)

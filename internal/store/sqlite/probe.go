@@ -2,11 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"path/filepath"
-
-	"github.com/oneslot/oneslot/internal/proc"
+	"slices"
 )
 
 // Level is the schema level that this program reads and writes.
@@ -34,28 +30,9 @@ func (s *Store) Probe(ctx context.Context) error {
 	})
 }
 
-// Writers lists the processes that have the writers' turn at this moment, by
-// their numbers as seen from here.
+// Writers lists the other processes that keep the writers' turn or the file at
+// this moment, by their numbers as seen from here.
 func (s *Store) Writers() ([]int, error) {
-	var pids []int
-	for _, file := range []string{s.path + ".lock", s.path + "-shm"} {
-		id, err := identify(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		owners, err := proc.LockOwners(id.dev, id.ino)
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range owners {
-			// Of SQLite's locks in -shm only byte 120 is the writer's.
-			if o.PID > 0 && (filepath.Ext(file) == ".lock" || o.Start <= 120 && (o.End < 0 || o.End >= 120) && o.Exclusive) {
-				pids = append(pids, o.PID)
-			}
-		}
-	}
-	return pids, nil
+	pids, err := s.lockOwners()
+	return slices.DeleteFunc(pids, func(pid int) bool { return pid <= 0 }), err
 }

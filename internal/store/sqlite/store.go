@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -38,14 +39,14 @@ type Store struct {
 	opt  Options
 
 	read *sql.DB
+	seen atomic.Pointer[fileID] // what read was opened on
 
 	// The writer is started by the first write.
-	start  sync.Once
-	opened error
-	ops    chan *op
-	quit   chan struct{}
-	done   chan struct{}
-	once   sync.Once
+	start sync.Once
+	ops   chan *op
+	quit  chan struct{}
+	done  chan struct{}
+	once  sync.Once
 
 	line line
 }
@@ -69,6 +70,7 @@ func Open(path string, opt Options) (*Store, error) {
 		opt.LockWait = 5 * time.Second
 	}
 	s := &Store{path: abs, opt: opt, ops: make(chan *op), quit: make(chan struct{}), done: make(chan struct{})}
+	s.line.dir = filepath.Join(s.Dir(), "wait")
 	if err := checkGround(abs); err != nil {
 		return nil, err
 	}
@@ -147,17 +149,26 @@ func hint(err error) string {
 	return ""
 }
 
-// reader gives the read connection, or false if there is no file yet.
+// reader gives the read connection, or false if there is no file yet. A file that
+// was replaced would be read as it was before, for as long as we live.
 func (s *Store) reader(ctx context.Context) (*sql.DB, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, s.unknown("read", err)
 	}
 	fi, err := os.Stat(s.path)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
+	case errors.Is(err, os.ErrNotExist) && s.seen.Load() == nil:
 		return nil, false, nil
-	case err != nil:
+	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, false, s.unknown("read", err)
+	}
+	var id fileID
+	if err == nil {
+		id = idOf(fi)
+		s.seen.CompareAndSwap(nil, &id)
+	}
+	if id != *s.seen.Load() {
+		return nil, false, s.replaced("read", s.path)
 	}
 	if err := plausible(fi); err != nil {
 		return nil, false, s.unknown("read", err)

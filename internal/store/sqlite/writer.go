@@ -49,7 +49,7 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 	select {
 	case s.ops <- o:
 	case <-s.done:
-		return s.unknown(name, s.closed())
+		return s.unknown(name, errClosed)
 	case <-ctx.Done():
 		return s.unknown(name, ctx.Err())
 	case <-wait.C:
@@ -58,6 +58,10 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 		}
 		select {
 		case s.ops <- o:
+		case <-s.done:
+			return s.unknown(name, errClosed)
+		case <-ctx.Done():
+			return s.unknown(name, ctx.Err())
 		case <-time.After(s.opt.LockWait):
 			return s.unknown(name, errors.New("the writers' turn did not come"))
 		}
@@ -87,29 +91,43 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 	}
 }
 
-func (s *Store) closed() error {
-	if s.opened != nil {
-		return s.opened
-	}
-	return errors.New("the store is closed")
-}
+var errClosed = errors.New("the store is closed")
 
-// writeLoop is the one goroutine that writes.
+// writeLoop is the one goroutine that writes. A file that cannot be opened now
+// is tried again by the next step, but not a damaged one.
 func (s *Store) writeLoop() {
 	defer close(s.done)
-	w, err := s.openWriter()
-	if err != nil {
-		s.opened = err
-		return
-	}
-	defer w.close()
+	var w *writer
+	var err error
 	for {
 		select {
 		case <-s.quit:
+			if w != nil {
+				w.close()
+			}
 			return
 		case o := <-s.ops:
-			s.commit(w, s.gather(o))
+			ops := s.gather(o)
+			if w == nil {
+				w, err = s.openWriter()
+			}
+			if err == nil {
+				s.commit(w, ops)
+				continue
+			}
+			answer(ops, err)
+			if !w.damaged {
+				w, err = nil, nil
+			}
 		}
+	}
+}
+
+// answer ends steps that were not taken.
+func answer(ops []*op, err error) {
+	for _, o := range ops {
+		o.err = err
+		close(o.done)
 	}
 }
 
@@ -130,7 +148,9 @@ func (s *Store) gather(first *op) []*op {
 }
 
 // commit runs a batch in one transaction. If the database faults in the middle,
-// each step gets a transaction of its own, so that one cannot spoil another.
+// each step gets a transaction of its own, so that one cannot spoil another. One
+// that could not even begin is not tried again for each: that may take seconds,
+// and others wait for the turn.
 func (s *Store) commit(w *writer, ops []*op) {
 	unlock, err := w.turn()
 	defer unlock()
@@ -143,19 +163,17 @@ func (s *Store) commit(w *writer, ops []*op) {
 	if len(live) == 0 {
 		return
 	}
+	begun := false
 	if err == nil {
-		err = w.transact(live)
+		begun, err = w.transact(live)
 	}
-	if err != nil && len(live) > 1 {
-		for _, o := range live {
-			o.err = w.transact([]*op{o})
-			close(o.done)
-		}
+	if !begun || err == nil || len(live) == 1 {
+		answer(live, err)
 		return
 	}
 	for _, o := range live {
-		o.err = err
-		close(o.done)
+		_, err := w.transact([]*op{o})
+		answer([]*op{o}, err)
 	}
 }
 
@@ -201,15 +219,15 @@ func (w *writer) fault(err error) error {
 }
 
 // transact runs the steps between BEGIN IMMEDIATE and COMMIT.
-func (w *writer) transact(ops []*op) error {
+func (w *writer) transact(ops []*op) (begun bool, err error) {
 	if err := w.same(); err != nil {
-		return err
+		return false, err
 	}
-	t := &tx{w: w, boot: w.s.opt.Clock.Boot(), wall: w.s.opt.Clock.Wall()}
-	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
-		return w.s.lockedBy(err)
+	t, err := w.begin()
+	if err != nil {
+		return false, err
 	}
-	err := t.newEnough()
+	err = t.newEnough()
 	for i := 0; err == nil && i < len(ops); i++ {
 		err = ops[i].fn(t)
 	}
@@ -219,12 +237,28 @@ func (w *writer) transact(ops []*op) error {
 	if err != nil {
 		// Some faults have rolled back already; a second time does no harm.
 		t.exec("ROLLBACK") //nolint:errcheck
-		return w.fault(err)
+		return true, w.fault(err)
 	}
 	for _, p := range t.pokes {
 		w.s.line.poke(p)
 	}
-	return nil
+	return true, nil
+}
+
+// begin takes SQLite's own write lock. Who has it at our turn is a program that
+// does not take turns, such as a shell on the file, or one of ours that recovers
+// the -wal; if that is frozen it is killed.
+func (w *writer) begin() (*tx, error) {
+	t := &tx{w: w}
+	err := t.exec("BEGIN IMMEDIATE")
+	var e *driver.Error
+	if errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY {
+		if err = w.s.unfreeze(); err == nil {
+			err = t.exec("BEGIN IMMEDIATE")
+		}
+	}
+	t.boot, t.wall = w.s.opt.Clock.Boot(), w.s.opt.Clock.Wall()
+	return t, err
 }
 
 // tx is one transaction. boot and wall are read once, under the write lock.
