@@ -43,6 +43,7 @@ Exit codes:
   0    claimed
   64   the command line is wrong, not a ref, or there is no process N
   69   unknown: the store could not be asked
+  74   the key could not be printed; the claim was given back
   75   busy: the slot is held or on hold
   77   not allowed
   78   bad configuration
@@ -104,7 +105,27 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 	if err := a.Clear(ctx, g, req.Key); err != nil {
 		return o.tell(c, req.Ref, err)
 	}
-	return c.handOver(ctx, a, g.Claim, req.Key, o)
+	cl, err := fresh(ctx, a, g.Claim, req.Key)
+	if err != nil {
+		return o.tell(c, req.Ref, err)
+	}
+	return c.handOver(ctx, a, cl, req.Key, o)
+}
+
+// fresh renews a claim before it is handed over: how old the grant is by now
+// nobody knows, and it may be lost. What is not handed over is given back.
+func fresh(ctx context.Context, a *app.App, cl slot.Claim, key claim.Key) (slot.Claim, error) {
+	now := a.Clock.Wall() // before the question: it says no more than is true
+	lease, err := a.Store.Renew(ctx, key)
+	if err == nil {
+		cl.Left, cl.RenewedAt, cl.ExpiresAt = lease.TTL, now, now.Add(lease.TTL)
+		return cl, nil
+	}
+	out := slot.Outcome{Result: slot.NoStart, Reason: err.Error()}
+	if _, e := a.Store.Release(ctx, key, out); e != nil && !errors.Is(e, slot.ErrLost) {
+		return cl, fmt.Errorf("%w; and the claim could not be given back: %w", err, e)
+	}
+	return cl, err
 }
 
 // holderOf names whom a detached claim is bound to, and the program that people
@@ -163,9 +184,9 @@ func (c *cli) handOver(ctx context.Context, a *app.App, cl slot.Claim, key claim
 	}
 	out := slot.Outcome{Result: slot.NoStart, Reason: "the caller could not be told its key"}
 	if _, e := a.Store.Release(ctx, key, out); e != nil {
-		return fmt.Errorf("standard output: %w; and the claim could not be given back: %w", err, e)
+		return fmt.Errorf("%w; and the claim could not be given back: %w", err, e)
 	}
-	return fmt.Errorf("standard output: %w; the claim was given back", err)
+	return fmt.Errorf("%w; the claim was given back", err)
 }
 
 // printExport prints shell lines in one write, so that no half of them is run.
@@ -181,5 +202,5 @@ func printExport(w io.Writer, cl slot.Claim, key claim.Key) error {
 		lines += "export " + kv[0] + "=" + forceQuote(kv[1]) + "\n"
 	}
 	_, err := io.WriteString(w, lines)
-	return err
+	return printed(err)
 }

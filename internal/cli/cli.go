@@ -62,7 +62,7 @@ func (c *cli) root() *cobra.Command {
 	root.SetIn(c.In)
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return c.usage(cmd, err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return c.usage(cmd, flagError(err)) })
 	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration `file`")
 	root.PersistentFlags().StringVar(&c.store, "store", "", "store `address`, such as sqlite:/var/lib/oneslot/oneslot.db")
 	root.AddCommand(c.verbs()...)

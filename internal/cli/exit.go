@@ -13,7 +13,7 @@ const (
 	exitOK         = 0
 	exitUsage      = 64
 	exitInternal   = 70 // a fault in oneslot itself
-	exitOutput     = 74 // `once`: somebody else's output is not here, or not all of it
+	exitOutput     = 74 // EX_IOERR: output could not be passed on
 	exitUnknown    = 69
 	exitBusy       = 75
 	exitNotAllowed = 77
@@ -36,6 +36,7 @@ func exitCode(err error) int {
 	var own *exitError
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
+	var output *outputError
 	switch {
 	case err == nil:
 		return exitOK
@@ -53,6 +54,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, slot.ErrUnknown):
 		return exitUnknown
+	case errors.As(err, &output):
+		return exitOutput
 	}
 	return exitInternal
 }

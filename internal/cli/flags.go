@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -33,6 +35,23 @@ func (f durationFlag) Type() string { return "duration" }
 func durationVar(cmd *cobra.Command, d *time.Duration, name string, value time.Duration, usage string) {
 	*d = value
 	cmd.Flags().Var(durationFlag{d}, name, usage)
+}
+
+// flagError says in our own words what is wrong with a number.
+func flagError(err error) error {
+	var value *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &value) || !errors.As(err, &number) {
+		return err
+	}
+	name := value.GetFlag().Name
+	if errors.Is(number, strconv.ErrRange) {
+		return fmt.Errorf("--%s %s is out of range", name, clean(value.GetValue()))
+	}
+	if value.GetFlag().Value.Type() == "bool" {
+		return fmt.Errorf("--%s is true or false, not %q", name, value.GetValue())
+	}
+	return fmt.Errorf("--%s is a whole number, not %q", name, value.GetValue())
 }
 
 // usagef is the caller's mistake, in one line.
@@ -113,7 +132,7 @@ func (r refusing) tell(c *cli, ref slot.Ref, err error) error {
 	refusal := isRefusal(err)
 	if r.json && (refusal || errors.Is(err, slot.ErrUnknown)) {
 		if e := printJSON(c.Out, refusalView(ref, err)); e != nil {
-			return fmt.Errorf("standard output: %w", e)
+			return e
 		}
 	}
 	if !refusal {

@@ -47,7 +47,8 @@ passes on everything; the others say so if there was more, and exit with 74.
 
 Exit codes:
   CMD's own  it ran here or elsewhere and ended so (128+n for signal n)
-  64   the command line is wrong, or another CMD runs (or is kept) under KEY
+  64   the command line is wrong, or another CMD runs under KEY; with --keep,
+       also if the newest result that it reaches back to is another CMD's
   69   unknown: the store could not be asked; nothing was started
   74   CMD ran elsewhere, and its output is not here, or not all of it
   75   deferred: KEY's slot is on hold, or asked from inside its own CMD

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -29,11 +31,33 @@ func clean(s string) string {
 	}, s)
 }
 
+// outputError is a result that could not be printed.
+type outputError struct{ err error }
+
+func (e *outputError) Error() string {
+	err := e.err
+	var file *fs.PathError
+	if errors.As(err, &file) { // its path is only what we call our own end
+		err = file.Err
+	}
+	return "the result could not be printed: " + err.Error()
+}
+
+func (e *outputError) Unwrap() error { return e.err }
+
+// printed is the error of a write of results.
+func printed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &outputError{err}
+}
+
 // printJSON writes one value and a newline.
 func printJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return printed(enc.Encode(v))
 }
 
 // stamp is a time as JSON has it: RFC 3339 in UTC, null for none.
@@ -97,7 +121,7 @@ func table(w io.Writer, margin string, rows [][]string) error {
 	for _, row := range rows {
 		fmt.Fprintln(t, margin+strings.Join(row, "\t"))
 	}
-	return t.Flush()
+	return printed(t.Flush())
 }
 
 // onTerminal reports whether f is a terminal.

@@ -24,6 +24,7 @@ const socketTime = 15 * time.Second
 type owner struct {
 	key    claim.Key
 	socket string // of the claim's own run; empty for none
+	ref    string // of that run
 	// open gives the store. It fails, with slot.ErrUnknown, where it is not
 	// known which store the claim is in.
 	open func() (*app.App, error)
@@ -38,7 +39,7 @@ func (c *cli) owner(cmd *cobra.Command, flags keyFlags) (*owner, error) {
 	}
 	o := &owner{key: key, open: func() (*app.App, error) { return c.open(cmd) }}
 	if s := c.getenv("ONESLOT_SOCKET"); s != "" && key.Claim == c.getenv("ONESLOT_CLAIM") {
-		o.socket = s
+		o.socket, o.ref = s, c.getenv("ONESLOT_REF")
 		o.open = func() (*app.App, error) { return c.runStore(cmd) }
 	}
 	return o, nil
@@ -132,8 +133,8 @@ func (o *owner) renew(ctx context.Context) (left time.Duration, err error) {
 // supervisor alone, which knows when the run's processes are gone.
 func (o *owner) release(ctx context.Context, out slot.Outcome) (ref string, err error) {
 	err = o.ask(ctx, func(ctx context.Context) error {
-		a, err := supervise.Release(ctx, o.socket, o.key, out.Result)
-		ref = a.Ref
+		_, err := supervise.Release(ctx, o.socket, o.key, out.Result)
+		ref = o.ref
 		return err
 	}, func(a *app.App) error {
 		if err := o.releasable(ctx, a); err != nil {

@@ -26,6 +26,7 @@ Exit codes:
   0    free
   64   the command line is wrong, or not a ref
   69   unknown: the store could not be asked
+  74   the answer could not be printed
   75   held, or deferred by a hold
   77   not allowed
   78   bad configuration`,
@@ -63,7 +64,7 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 		err = c.printPeek(a, s, v)
 	}
 	if err != nil {
-		return fmt.Errorf("standard output: %w", err)
+		return err
 	}
 	if v.State != stateFree {
 		return &exitError{exitBusy}

@@ -85,7 +85,10 @@ func (r *reportFile) prepare() error {
 		return errors.New("it is a folder")
 	case err == nil && !info.Mode().IsRegular(): // a link, too
 		f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|unix.O_NONBLOCK, 0)
-		if err != nil {
+		switch {
+		case os.IsNotExist(err):
+			return errors.New("it is a link to what is not there")
+		case err != nil:
 			return err
 		}
 		return f.Close()

@@ -62,6 +62,7 @@ Exit codes:
   CMD's own  it ran and ended so (128+n for signal n)
   64   the command line is wrong, or not a ref
   69   unknown: the store could not be asked; nothing was started
+  74   CMD ended with 0, and the --report could not be written
   75   busy: the slot is held, on hold, or --wait-max passed (see --busy-exit)
   77   not allowed
   78   bad configuration
@@ -139,7 +140,7 @@ func (c *cli) doRun(cmd *cobra.Command, words, argv []string, o runOptions) erro
 	if e := file.write(rep); e != nil {
 		c.printf(c.Err, "oneslot: %v\n", e)
 		if err == nil {
-			err = &exitError{exitInternal}
+			err = &exitError{exitOutput}
 		}
 	}
 	return err
@@ -178,7 +179,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 		return fail(err)
 	}
 	g, req, err := c.take(ctx, a, refs, taking{
-		any: o.any, wait: o.onBusy == "wait", longest: o.waitMax, force: o.force, reason: o.reason, now: o.now,
+		any: o.any, wait: o.onBusy == "wait", longest: o.waitMax, force: o.force, reason: o.reason, now: o.now, uid: os.Geteuid(),
 		request: func(r slot.Ref) claim.Request { return supervised(a, r, argv, ttl, grace) },
 	})
 	if err != nil {
@@ -232,7 +233,7 @@ func secrets() []string { return []string{"ONESLOT_STORE", "ONESLOT_CLAIMS", "ON
 // spec is the run that goes with a granted claim.
 func (c *cli) spec(a *app.App, g claim.Grant, req claim.Request, argv []string) (supervise.Spec, error) {
 	s := supervise.Spec{
-		Store: a.Store, Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler), State: a.Store.Dir(),
+		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler), State: a.Store.Dir(),
 		Claim: g.Claim, Key: req.Key, Previous: g.Displaced,
 		Argv: argv, Env: c.Environ(), Strip: secrets(),
 		LogBytes: a.Config.Retention.LogBytes.V, Chain: a.Inside, Attempt: 1,

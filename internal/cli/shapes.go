@@ -2,10 +2,10 @@ package cli
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -109,13 +109,18 @@ func overtaken(a *app.App, c slot.Claim) bool {
 		!a.Store.Capabilities().CrossHost
 }
 
-// ended reports that the run of a live claim has left its outcome.
+// ended reports that the run of a live claim has left its outcome. The worker can
+// write to that folder too: one that lives has not ended, whatever it says there.
 func ended(c slot.Claim) bool {
 	if c.Dir == "" {
 		return false
 	}
-	_, err := rundir.At(c.Dir).Outcome()
-	return !errors.Is(err, fs.ErrNotExist)
+	dir := rundir.At(c.Dir)
+	if _, err := dir.Outcome(); err != nil {
+		return false
+	}
+	id, err := dir.Identity()
+	return err == nil && (id.Worker.IsZero() || proc.Look(id.Worker).Life == proc.Dead)
 }
 
 // fill puts the claim's record in.

@@ -21,14 +21,27 @@ type taking struct {
 	force   bool
 	reason  string // of the force
 	now     bool   // force does not wait for another host
+	uid     int    // who asks: force ends only what that user can
 	// request describes the claim of one ref.
 	request func(slot.Ref) claim.Request
 }
 
 // take gets one of the refs, or a refusal.
 func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (claim.Grant, claim.Request, error) {
+	var others []slot.Ref // than that of the run around us
+	var within error
+	for _, ref := range refs {
+		if err := c.inside(ctx, a, ref); err != nil {
+			within = err
+			continue
+		}
+		others = append(others, ref)
+	}
+	if len(others) == 0 {
+		return claim.Grant{}, claim.Request{}, within
+	}
 	if t.any {
-		return takeAny(ctx, a, refs, t.request)
+		return takeAny(ctx, a, others, t.request)
 	}
 	req := t.request(refs[0])
 	switch {
@@ -113,6 +126,9 @@ func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t 
 		c.printf(c.Err, "oneslot: %s is held by %s, out of sight from here: waiting until it is released or expires (--now does not wait)\n",
 			req.Ref, clean(live.Holder.String()))
 		return wait(ctx, a, req, t.longest)
+	}
+	if err := mayEnd(t.uid, *live); err != nil {
+		return claim.Grant{}, err
 	}
 	refusal := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: *live, Store: a.Store.Address()}
 	yes, err := c.confirm(fmt.Sprintf("%s\nend that and take the slot?", busyLine(refusal)))

@@ -15,6 +15,9 @@ var (
 	ErrNotAllowed = errors.New("not allowed")
 	// ErrUsage: the request makes no sense, whatever the state of the world.
 	ErrUsage = errors.New("usage")
+	// ErrMoved: the store is not at its address any more; what is claimed there
+	// now is claimed in another.
+	ErrMoved = errors.New("the store is not at its address any more")
 	// ErrConfig: the configuration is wrong or not enough.
 	ErrConfig = errors.New("configuration")
 )

@@ -92,6 +92,8 @@ func badText(s string) string {
 		return "has a control character"
 	case strings.ContainsAny(s, "\u2028\u2029"):
 		return "has a line separator"
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }):
+		return "has a character that turns the direction of writing"
 	}
 	return ""
 }

@@ -144,7 +144,8 @@ func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old
 		// It did not get as far as naming itself; the claim's record does.
 		id = rundir.Identity{Supervisor: old.Holder.Process, Grace: slot.DefaultGrace}
 	}
-	if err := c.quiet(ctx, self, id, old.Claim == ""); err != nil {
+	orphans, err := c.quiet(ctx, self, id, old.Claim == "")
+	if err != nil {
 		return err
 	}
 	wait, cancel := context.WithTimeout(ctx, dyingMax)
@@ -152,7 +153,9 @@ func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old
 	if err := dir.Await(wait); err != nil {
 		return err
 	}
-	report, err := c.tree(old.ID, id).Stop(ctx, proc.Stop{Grace: c.grace(id), Hook: betweenSignals})
+	tree := c.tree(old.ID, id)
+	tree.Processes = append(tree.Processes, orphans...)
+	report, err := tree.Stop(ctx, proc.Stop{Grace: c.grace(id), Hook: betweenSignals})
 	if report.Termed+report.Killed > 0 {
 		c.Log.Info("ended what an earlier run left", "run", old.ID, "termed", report.Termed, "killed", report.Killed)
 	}
@@ -196,20 +199,26 @@ func (c Cleaner) tree(run string, id rundir.Identity) proc.Tree {
 // act is told to look at the store, and ends its run by itself; one that does
 // not, or is stopped, is killed; but not one of a run that our journal does not
 // know, which is at work for another store.
-func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity, stranger bool) error {
+//
+// It returns who was below them before they were killed: one that dropped every
+// mark can only be found there.
+func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity, stranger bool) (below []slot.Process, err error) {
 	if p := id.Supervisor; !p.IsZero() && p != self {
 		s := proc.Look(p)
 		if s.Life == proc.Alive && !s.Stopped {
 			if err := proc.Signal(p, unix.SIGUSR1); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return err
+				return nil, err
 			}
 			if err := awaitEnd(ctx, p, min(c.grace(id)+time.Second/2, noticeMax)); err != nil {
-				return err
+				return nil, err
 			}
 			if s := proc.Look(p); stranger && s.Life == proc.Alive && !s.Stopped {
-				return fmt.Errorf("%w: its supervisor (pid %d) is at work for another store", slot.ErrNotAllowed, s.PID)
+				return nil, fmt.Errorf("%w: its supervisor (pid %d) is at work for another store", slot.ErrNotAllowed, s.PID)
 			}
 		}
+	}
+	if below, err = c.below(self, id.Supervisor, id.Warden); err != nil {
+		return nil, err
 	}
 	for _, p := range []slot.Process{id.Supervisor, id.Warden} {
 		if p.IsZero() || p == self {
@@ -226,10 +235,25 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 			err = fmt.Errorf("%w: process %d does not end", slot.ErrUnknown, p.PID)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return below, nil
+}
+
+// below lists the descendants of those who are alive; our own are no old run's.
+func (c Cleaner) below(self slot.Process, of ...slot.Process) (below []slot.Process, err error) {
+	of = slices.DeleteFunc(of, func(p slot.Process) bool {
+		return p.IsZero() || p == self || proc.Look(p).Life != proc.Alive
+	})
+	if len(of) == 0 {
+		return nil, nil
+	}
+	members, err := proc.Tree{Under: of}.Members()
+	for _, m := range members {
+		below = append(below, m.Process)
+	}
+	return below, err
 }
 
 // awaitEnd waits for the end of p, at most for the given time. Only the end of

@@ -6,10 +6,17 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// runDesk answers the run's socket. It talks to the loop, never to its fields.
+// runDesk answers the run's socket. It talks to the loop, never to the loop's
+// fields.
 type runDesk run
 
+// reasonReleased is why the claim of a worker that released it is not its own.
+const reasonReleased = "released"
+
 func (d *runDesk) check(ctx context.Context) Answer {
+	if d.done.Load() { // the slot is still held for what is left of the run
+		return Answer{State: Gone, Reason: reasonReleased}
+	}
 	c, err := d.Store.Check(ctx, d.Key)
 	a := answerTo(err)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 // What oneslot exits with when it is not the command's own code.
 const (
 	exitUnknown   = 69
+	exitOutput    = 74 // the worker's output could not be passed on
 	exitBusy      = 75 // also a worker's word for "later"
 	exitLost      = 81
 	exitTimeout   = 124

@@ -38,9 +38,10 @@ type order struct {
 //
 //	sent ──────── renew at ttl/3 ────── TERM ──── grace ──── KILL ─ margin ─ deadline
 //
-// TERM and KILL before the deadline are for runs with a warden only: their claim
-// may be taken by somebody who cannot see this host. Without one nobody takes it
-// while we live, so a store that cannot be written ends no work.
+// TERM and KILL before the deadline are for runs with a warden, whose claim may
+// be taken by somebody who cannot see this host, and for those whose store is not
+// at its address any more: who asks there now sees no claim at all. Otherwise
+// nobody takes it while we live, so a store that cannot be written ends no work.
 type keeper struct {
 	grace   time.Duration
 	warden  bool
@@ -50,7 +51,9 @@ type keeper struct {
 	deadline time.Duration // boot time
 	renewAt  time.Duration // boot time
 	asking   bool          // a renewal is on its way
+	again    bool          // and the next one is due when it is answered
 	failing  bool          // the last renewal could not be made
+	moved    bool          // the store is not at its address any more
 	lost     bool          // the claim is somebody else's
 	slept    time.Duration // boot − awake, as last seen
 	patience time.Duration // boot time until which a frozen tree waits; 0: not frozen
@@ -75,8 +78,9 @@ func (k *keeper) asked() { k.asking = true }
 
 // granted notes a lease that was asked for at sent.
 func (k *keeper) granted(sent time.Duration, lease time.Duration) {
-	k.asking, k.failing, k.patience = false, false, 0
-	k.ttl, k.deadline, k.renewAt = lease, sent+lease, sent+lease/3
+	k.asking, k.failing, k.moved, k.patience = false, false, false, 0
+	k.ttl, k.deadline = lease, sent+lease
+	k.renewIn(sent, lease/3)
 }
 
 // failed notes a renewal whose end is not known. It reports whether it is the
@@ -87,12 +91,24 @@ func (k *keeper) failed(now time.Duration) (first bool) {
 	if !k.warden {
 		k.patience = 0
 	}
-	k.renewAt = now + min(max(k.ttl/10, 50*time.Millisecond), 5*time.Second)
+	k.renewIn(now, min(max(k.ttl/10, 50*time.Millisecond), 5*time.Second))
 	return first
 }
 
-// hurry makes the next renewal due.
-func (k *keeper) hurry(now time.Duration) { k.renewAt = min(k.renewAt, now) }
+// renewIn plans the next renewal, unless somebody wanted one meanwhile.
+func (k *keeper) renewIn(from, pause time.Duration) {
+	if k.again {
+		pause = 0
+	}
+	k.again, k.renewAt = false, from+pause
+}
+
+// hurry makes the next renewal due. One that is on its way may have looked at
+// the store already, so it does not count.
+func (k *keeper) hurry(now time.Duration) {
+	k.again = k.asking
+	k.renewAt = min(k.renewAt, now)
+}
 
 // clocks compares boot time with the time awake. After a suspend the tree is
 // frozen until the claim is known to be still ours.
@@ -129,6 +145,12 @@ func (k *keeper) lose(now time.Duration, reason string) {
 	k.end = &ending{result: slot.Lost, code: exitLost, reason: reason, term: now, kill: now}
 }
 
+// termAt and killAt are the last moments to press a tree that must be gone before
+// the deadline.
+func (k *keeper) termAt() time.Duration { return k.killAt() - k.grace }
+
+func (k *keeper) killAt() time.Duration { return k.deadline - k.margin() }
+
 // next is what to do now.
 func (k *keeper) next(now time.Duration) order {
 	if k.timeout > 0 && now >= k.timeout && k.end == nil {
@@ -160,7 +182,7 @@ func (k *keeper) next(now time.Duration) order {
 	if k.end != nil {
 		press(k.end.term, k.end.kill)
 	}
-	late := k.warden && !k.lost
+	late := (k.warden || k.moved) && !k.lost
 	switch {
 	case k.patience > 0:
 		o.press = max(o.press, frozen)
@@ -171,12 +193,13 @@ func (k *keeper) next(now time.Duration) order {
 		k.patience = 0
 		return k.next(now)
 	case late:
-		press(k.deadline-k.grace-k.margin(), k.deadline-k.margin())
+		press(k.termAt(), k.killAt())
 		if o.press >= termed && k.end == nil {
-			k.end = &ending{
-				result: slot.Lost, code: exitLost, reason: "the claim could not be renewed in time",
-				term: now, kill: k.deadline - k.margin(),
+			reason := "the claim could not be renewed in time"
+			if k.moved {
+				reason += ": " + slot.ErrMoved.Error()
 			}
+			k.end = &ending{result: slot.Lost, code: exitLost, reason: reason, term: now, kill: k.killAt()}
 		}
 	}
 	return o

@@ -57,12 +57,25 @@ func (r *run) loop(ctx context.Context) {
 		}
 		now := r.Clock.Boot()
 		r.keep.clocks(now, r.Clock.Awake())
+		before := r.keep.end
 		o := r.keep.next(now)
+		if e := r.keep.end; before == nil && e != nil {
+			r.sayEnd(*e)
+		}
 		if o.renew {
 			r.renew()
 		}
 		r.press(o.press)
 		timer.Reset(max(o.wake-now, time.Millisecond))
+	}
+}
+
+// sayEnd tells people that time made us end the run.
+func (r *run) sayEnd(e ending) {
+	if e.result == slot.TimedUp {
+		r.say("its time (--timeout %v) was up; ending it", r.Timeout)
+	} else {
+		r.say("%s; ending it", e.reason)
 	}
 }
 
@@ -105,7 +118,7 @@ func (r *run) clean(ctx context.Context, tries int) {
 // unstopped is the refusal that names whom we could not stop.
 func (r *run) unstopped(stuck *UnstoppedError) error {
 	busy := &slot.BusyError{
-		Ref: r.Claim.Ref, Reason: slot.ReasonUnstopped, Store: r.Store.Capabilities().Name, Detail: stuck.Error(),
+		Ref: r.Claim.Ref, Reason: slot.ReasonUnstopped, Store: r.Address, Detail: stuck.Error(),
 	}
 	if r.Previous != nil {
 		busy.Claim = *r.Previous
@@ -197,6 +210,9 @@ func (r *run) renewed(sent time.Duration, lease claim.Lease, err error) {
 		if !r.ran {
 			r.refused = err
 		}
+	case errors.Is(err, slot.ErrMoved):
+		r.keep.failed(now)
+		r.moved(now, err)
 	default:
 		if r.keep.failed(now) {
 			r.say("the claim cannot be renewed, trying on: %v", err)
@@ -209,6 +225,19 @@ func (r *run) renewed(sent time.Duration, lease claim.Lease, err error) {
 	r.pending, r.then = nil, nil
 	if then != nil {
 		then()
+	}
+}
+
+// moved is for a store that is not at its address any more. Who asks there now
+// cannot see this claim, so the run is over in time, unless the store comes back.
+func (r *run) moved(now time.Duration, err error) {
+	if !r.keep.moved {
+		r.keep.moved = true
+		left := max(r.keep.termAt()-now, 0).Round(time.Second / 10)
+		r.say("the claim cannot be renewed: %v; trying on, but unless the store comes back the run is ended in %v", err, left)
+	}
+	if err := r.reopen(); err != nil {
+		r.Log.Warn("the run is not in the registry", "run", r.Claim.Run, "err", err)
 	}
 }
 
@@ -253,10 +282,13 @@ func (r *run) grant(a wish) {
 	switch {
 	case r.keep.lost:
 		a.reply <- Answer{State: Gone, Reason: r.keep.end.reason}
+	case a.release == "" && r.done.Load():
+		a.reply <- Answer{State: Gone, Reason: reasonReleased}
 	case a.release == "":
 		r.pending = append(r.pending, a.reply)
 		r.keep.hurry(r.Clock.Boot())
 	default:
+		r.done.Store(true) // before the answer: the next question may follow at once
 		a.reply <- Answer{State: Ours}
 		if r.fin.released == "" {
 			r.fin.released = a.release

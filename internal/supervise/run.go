@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/failpoint"
@@ -42,6 +44,7 @@ type run struct {
 	server *http.Server
 
 	id      rundir.Identity
+	done    atomic.Bool     // the worker released the claim over the socket
 	pending []chan<- Answer // who waits for the renewal on its way
 	tree    *ender
 	stuck   bool // somebody who cannot be ended was told of
@@ -88,6 +91,9 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	if lease <= 0 {
 		lease = s.Claim.TTL
 	}
+	// This counts from now, not from when the claim was asked for, so the deadline
+	// may be a little late. Nothing relies on it: nothing is forked before the
+	// step to running, whose lease counts from before the question.
 	r.keep.granted(now, lease)
 	defer r.close()
 	if err := r.open(); err != nil {
@@ -161,6 +167,20 @@ func (r *run) open() (err error) {
 	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
 }
 
+// reopen makes the run visible again if its folder or entry was removed: whoever
+// finds no claim in the store must still find us.
+func (r *run) reopen() error {
+	if _, err := r.dir.Identity(); errors.Is(err, fs.ErrNotExist) {
+		if _, err := r.home.Create(r.Claim.Run); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := r.dir.WriteIdentity(r.id); err != nil {
+			return err
+		}
+	}
+	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+}
+
 // launch forks the worker. The claim is in its running phase by now.
 func (r *run) launch() (err error) {
 	if r.log, err = r.dir.OpenLog(r.LogBytes); err != nil {
@@ -170,7 +190,7 @@ func (r *run) launch() (err error) {
 		return err
 	}
 	r.server = serveSocket(r.lis, r.Key, (*runDesk)(r))
-	if r.io, err = openStdio(r.Stdin, r.Stdout, r.Stderr, r.log); err != nil {
+	if r.io, err = openStdio(r.Stdin, r.Stdout, r.Stderr, r.log, r.outputLost); err != nil {
 		return err
 	}
 	j := job{
@@ -185,6 +205,9 @@ func (r *run) launch() (err error) {
 	r.tree = r.newEnder()
 	worker, err := r.host.fork(j)
 	r.io.started()
+	if errors.Is(err, slot.ErrUnknown) {
+		return err
+	}
 	if err != nil {
 		return startError(r.path, err)
 	}
@@ -238,6 +261,16 @@ func (r *run) say(format string, args ...any) {
 		}
 		fmt.Fprintf(r.Stderr, "oneslot: %s: %s%s", r.Claim.Ref, text, end)
 	}
+}
+
+// outputLost tells that one of our outputs takes no more. It is called beside the
+// loop.
+func (r *run) outputLost(name string, err error) {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	r.say("%s: %v; the rest of the worker's output is lost from here on (the log has it)", name, err)
 }
 
 // storeTime bounds one call to the store.

@@ -67,6 +67,9 @@ func (r *run) settle() (Report, error) {
 	}
 	if r.io != nil {
 		r.io.drain(drainFree)
+		if code == 0 && r.io.lost() {
+			code = exitOutput
+		}
 	}
 	return r.report(out, code, pending), r.refused
 }

@@ -13,6 +13,7 @@ import (
 // Spec is a run to look after: a claim that was granted, and what to do with it.
 type Spec struct {
 	Store   claim.Store
+	Address string // the store's, for people; without secrets
 	Journal claim.Journal
 	Clock   clock.Clock
 	Log     *slog.Logger // for the operator; secrets never go there
@@ -66,6 +67,7 @@ type Report struct {
 	Pending bool `json:"release_pending"`
 
 	// Code is what oneslot exits with: the command's own code if it ran to its
-	// end, else one of ours (sysexits(3) where it has one).
+	// end, else one of ours (sysexits(3) where it has one): 74 if all went well
+	// but our output could not be written.
 	Code int `json:"-"`
 }

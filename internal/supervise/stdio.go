@@ -3,7 +3,9 @@ package supervise
 import (
 	"errors"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +21,9 @@ type stdio struct {
 	term  *terminal // nil if none of the three is a terminal
 }
 
-// openStdio prepares the three descriptors of the worker.
-func openStdio(in, out, err *os.File, log io.Writer) (*stdio, error) {
+// openStdio prepares the three descriptors of the worker. An output of ours that
+// takes no more is told to broken, once each, beside everything else.
+func openStdio(in, out, err *os.File, log io.Writer, broken func(name string, err error)) (*stdio, error) {
 	s := &stdio{files: [3]*os.File{in, out, err}}
 	t, e := openTerminal(in, out, err)
 	if e != nil {
@@ -46,7 +49,9 @@ func openStdio(in, out, err *os.File, log io.Writer) (*stdio, error) {
 			}
 			s.files[i] = w
 			s.ours = append(s.ours, w)
-			s.pumps = append(s.pumps, newPump(r, f, log))
+			p := newPump(r, f, log)
+			p.pipe, p.broken = true, func(err error) { broken(outputs[i], err) }
+			s.pumps = append(s.pumps, p)
 		}
 	}
 	return s, nil
@@ -76,6 +81,12 @@ func (s *stdio) drain(most time.Duration) {
 	}
 }
 
+// lost reports whether any output could not be passed on. A reader that went away
+// wanted no more: that is not a loss.
+func (s *stdio) lost() bool {
+	return slices.ContainsFunc(s.pumps, func(p *pump) bool { return p.lost.Load() })
+}
+
 // close restores the terminal and lets go of everything.
 func (s *stdio) close() {
 	if s.term != nil {
@@ -96,7 +107,14 @@ type pump struct {
 	log     io.Writer
 	writing atomic.Bool // it waits for our reader, not for the worker
 	done    chan struct{}
+
+	pipe   bool        // from a pipe; a terminal that goes away is no error
+	broken func(error) // is told of a loss; of a pipe only
+	lost   atomic.Bool
 }
+
+// outputs are the names of the descriptors, for people.
+var outputs = [3]string{1: "standard output", 2: "standard error"}
 
 func newPump(from, to *os.File, log io.Writer) *pump {
 	return &pump{from: from, to: to, log: log, done: make(chan struct{})}
@@ -107,9 +125,15 @@ func (p *pump) run() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := p.from.Read(buf)
-		p.pass(buf[:n])
+		heard := p.pass(buf[:n])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			p.rest(buf)
+			p.rest(buf, math.MaxInt)
+		}
+		if !heard {
+			// The worker's own pipe breaks next, as it would without us.
+			p.rest(buf, pipeSize)
+			p.from.Close()
+			return
 		}
 		if err != nil { // the end; on a terminal it is EIO
 			return
@@ -117,13 +141,17 @@ func (p *pump) run() {
 	}
 }
 
-// rest takes what lies in the pipe when nobody waits for more.
-func (p *pump) rest(buf []byte) {
+// pipeSize is how much may lie in a pipe (pipe(7)).
+const pipeSize = 64 << 10
+
+// rest takes what lies in the pipe when nobody waits for more, at most so many
+// bytes and a buffer.
+func (p *pump) rest(buf []byte, most int) {
 	conn, err := p.from.SyscallConn()
 	if err != nil {
 		return
 	}
-	for n := 1; n > 0; {
+	for n := 1; n > 0 && most > 0; most -= n {
 		err := conn.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) })
 		if err != nil || n <= 0 {
 			return
@@ -133,20 +161,31 @@ func (p *pump) rest(buf []byte) {
 }
 
 // pass writes to the log first: a reader that went away, or that is slow, must
-// not cost the log anything.
-func (p *pump) pass(b []byte) {
+// not cost the log anything. It reports whether anybody but the log may want more.
+func (p *pump) pass(b []byte) (heard bool) {
 	if len(b) == 0 {
-		return
+		return true
 	}
 	p.log.Write(b)
 	if p.to == nil {
-		return
+		return true
 	}
 	p.writing.Store(true)
-	if _, err := p.to.Write(b); err != nil {
-		p.to = nil
-	}
+	_, err := p.to.Write(b)
 	p.writing.Store(false)
+	if err == nil {
+		return true
+	}
+	p.to = nil
+	switch {
+	case !p.pipe:
+	case errors.Is(err, unix.EPIPE):
+		return false
+	default: // the work goes on, and the log
+		p.lost.Store(true)
+		p.broken(err)
+	}
+	return true
 }
 
 // heldOpen is how long a pipe may stay open without a word when the tree is

@@ -74,6 +74,11 @@ func wardenMain(ctx context.Context) error {
 	w.keep.granted(first.Lease.Sent, first.Lease.TTL)
 	w.keep.asked() // renewals are the supervisor's
 
+	// The job may have lain in the pipe for as long as this host was frozen.
+	if w.clk.Boot() >= w.keep.termAt() {
+		w.out.Encode(fromWarden{Errno: syscall.ETIMEDOUT})
+		return unix.ETIMEDOUT
+	}
 	j := *first.Job
 	j.files = []*os.File{os.Stdin, os.Stdout, os.Stderr}
 	pid, ended, err := p.start(j)
@@ -183,7 +188,7 @@ func (w *wardenProcess) loop() {
 		o := w.keep.next(now)
 		grace := w.keep.grace
 		if e := w.keep.end; e != nil {
-			grace = min(e.kill, w.keep.deadline-w.keep.margin()) - now
+			grace = min(e.kill, w.keep.killAt()) - now
 		}
 		w.tree.to(o.press, max(grace, 0))
 		timer.Reset(max(o.wake-now, time.Millisecond))

@@ -34,7 +34,7 @@ type (
 	// fromWarden goes up.
 	fromWarden struct {
 		Worker *slot.Process       `json:"worker,omitempty"`
-		Errno  syscall.Errno       `json:"errno,omitempty"` // the job could not be started
+		Errno  syscall.Errno       `json:"errno,omitempty"` // the job could not be started; ETIMEDOUT: it came too late
 		Ack    int                 `json:"ack,omitempty"`
 		Status *syscall.WaitStatus `json:"status,omitempty"` // the worker ended
 		Late   bool                `json:"late,omitempty"`   // because the warden pressed it
@@ -154,7 +154,7 @@ func (w *warden) fork(j job) (slot.Process, error) {
 	r := w.r
 	now := r.Clock.Boot()
 	sent := r.keep.deadline - r.keep.ttl
-	patience := min(r.keep.deadline-now-r.keep.grace-r.keep.margin(), 10*time.Second)
+	patience := min(r.keep.termAt()-now, 10*time.Second)
 	w.down.SetWriteDeadline(time.Now().Add(patience))
 	err := w.send(toWarden{Job: &j, Grace: r.keep.grace, Lease: &lease{Sent: sent, TTL: r.keep.ttl}})
 	wait := time.NewTimer(patience)
@@ -165,6 +165,8 @@ func (w *warden) fork(j job) (slot.Process, error) {
 			switch {
 			case !ok:
 				err = errors.New("it died")
+			case m.Errno == unix.ETIMEDOUT:
+				return slot.Process{}, fmt.Errorf("%w: the claim ran out before the command could be started", slot.ErrUnknown)
 			case m.Errno != 0:
 				return slot.Process{}, m.Errno
 			default:

@@ -49,12 +49,9 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, 
 // statement beside its decision; everything else reads first.
 func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 	if req.Displace == nil && req.Ticket == nil {
-		id, seq, fence, err := t.take(req, `WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim`)
-		if err != nil {
-			return claim.Grant{}, nil, err
-		}
-		if id != 0 {
-			return t.granted(req, id, seq, fence, nil, slot.ReasonFree, "")
+		g, err := t.take(req, nil, slot.ReasonFree, "", `WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim`)
+		if err != nil || g.Claim.ID != "" {
+			return g, nil, err
 		}
 	}
 	r, err := t.find(req.Ref.Slug())
@@ -95,22 +92,18 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 		c := r.claim
 		displaced = &c
 	}
-	id, seq, fence, err := t.take(req, "WHERE true")
-	if err != nil {
+	if err := t.unsay(r, req); err != nil {
 		return claim.Grant{}, nil, err
 	}
-	if req.Ticket != nil {
-		if err := t.leave(r.id, req.Ticket.ID); err != nil {
-			return claim.Grant{}, nil, err
-		}
+	g, err := t.take(req, displaced, reason, detail, "WHERE true")
+	if err == nil && req.Ticket != nil {
+		err = t.leave(r.id, req.Ticket.ID)
 	}
-	// A turn that somebody passed (by force, say) is over: the next one counts.
-	if r.waiting > 0 {
-		if err := t.exec("UPDATE waiter SET turn = 0 WHERE slot = ? AND turn <> 0", r.id); err != nil {
-			return claim.Grant{}, nil, err
-		}
+	if err == nil && r.waiting > 0 {
+		// A turn that somebody passed (by force, say) is over: the next one counts.
+		err = t.exec("UPDATE waiter SET turn = 0 WHERE slot = ? AND turn <> 0", r.id)
 	}
-	return t.granted(req, id, seq, fence, displaced, reason, detail)
+	return g, nil, err
 }
 
 // takeable says whether the slot can be had, and on what ground.
@@ -138,54 +131,50 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 }
 
 // take writes the new claim over the slot's row (or makes the row) where cond
-// holds, unless the ref or its repository is on hold.
-func (t *tx) take(req claim.Request, cond string) (id, seq, fence int64, err error) {
-	first := min(t.ms(), maxFence)
-	ttl := req.TTL
-	phase := slot.Running
+// holds, unless the ref or its repository is on hold; and the decision and the
+// run that belong to it. Where it does not hold, the grant is empty.
+func (t *tx) take(req claim.Request, displaced *slot.Claim, reason, detail, cond string) (g claim.Grant, err error) {
+	ttl, phase := req.TTL, slot.Running
 	if req.Kind == slot.Supervised {
 		ttl, phase = slot.StartTTL+req.Grace, slot.Starting
 	}
-	h := req.Holder
-	_, err = t.one(`INSERT INTO slot (slug, ref, fence, live, claim, token, program, kind, phase, host, boot, ns, pid, ticks,
-			holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires)
-		SELECT ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+	h, d := req.Holder, claim.Granted(req, 0, displaced, reason, detail)
+	var id, seq int64
+	ok, err := t.one(`INSERT INTO slot (slug, ref, fence, live, seq, said, claim, token, program, kind, phase, host, boot, ns, pid,
+			ticks, holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires)
+		SELECT ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 		WHERE NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?))
-		ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, claim = excluded.claim,
+		ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, seq = slot.seq + 1,
+			said = excluded.said, claim = excluded.claim,
 			token = excluded.token, program = excluded.program, kind = excluded.kind, phase = excluded.phase, host = excluded.host,
 			boot = excluded.boot, ns = excluded.ns, pid = excluded.pid, ticks = excluded.ticks, holder_boot = excluded.holder_boot,
 			uid = excluded.uid, path = excluded.path, command = excluded.command, run = excluded.run, dir = excluded.dir,
 			warden = excluded.warden, bound = excluded.bound, ttl = excluded.ttl, grace = excluded.grace, began = excluded.began,
 			deadline = excluded.deadline, since_at = excluded.since_at, renewed_at = excluded.renewed_at,
-			expires = excluded.expires, stop = '', ended_at = 0, outcome = '' `+cond+`
+			expires = excluded.expires, stop = '', ended_at = 0, outcome = '', asked = '' `+cond+`
 		RETURNING id, seq, fence`,
-		[]any{req.Ref.Slug(), req.Ref.String(), first, req.Key.Claim, claim.HashToken(req.Key.Token), level(), string(req.Kind),
-			string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID, int64(h.Process.Ticks),
-			h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound, int64(req.TTL), int64(req.Grace),
-			int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(),
+		[]any{req.Ref.Slug(), req.Ref.String(), min(t.ms(), maxFence), saying(d), req.Key.Claim, claim.HashToken(req.Key.Token),
+			level(), string(req.Kind), string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID,
+			int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound,
+			int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(),
 			req.Ref.String(), req.Ref.Repo()},
-		&id, &seq, &fence)
-	if err == nil && fence > maxFence {
-		err = fmt.Errorf("the fence of %s has no number left", req.Ref)
+		&id, &seq, &d.Fence)
+	switch {
+	case err != nil || !ok:
+		return g, err
+	case d.Fence > maxFence:
+		return g, fmt.Errorf("the fence of %s has no number left", req.Ref)
 	}
-	return id, seq, fence, err
-}
-
-// granted writes the run and the decision that belong to a claim just taken.
-func (t *tx) granted(req claim.Request, id, seq, fence int64, displaced *slot.Claim, reason, detail string) (claim.Grant, error, error) {
 	if req.Run != "" {
-		h := req.Holder
-		if err := t.exec(`INSERT INTO run (id, slot, rule, path, claim, fence, state, host, boot, ns, pid, ticks, uid, command, dir)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, req.Run, id, req.Rule, h.Path, req.Key.Claim, fence,
+		err = t.exec(`INSERT INTO run (id, slot, rule, path, claim, fence, state, host, boot, ns, pid, ticks, uid, command, dir)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, req.Run, id, req.Rule, h.Path, req.Key.Claim, d.Fence,
 			string(slot.RunStarting), h.Host, h.Process.Boot, int64(h.Process.NS), h.Process.PID, int64(h.Process.Ticks),
-			h.UID, h.Command, req.Dir); err != nil {
-			return claim.Grant{}, nil, err
+			h.UID, h.Command, req.Dir)
+		if err != nil {
+			return g, err
 		}
 	}
-	if err := t.write(id, seq, claim.Granted(req, fence, displaced, reason, detail)); err != nil {
-		return claim.Grant{}, nil, err
-	}
-	return claim.Grant{Claim: t.claimOf(req, fence), Displaced: displaced}, nil, nil
+	return claim.Grant{Claim: t.claimOf(req, d.Fence), Displaced: displaced}, t.insert(id, seq, d)
 }
 
 // claimOf is the record that take has just written.
@@ -225,7 +214,10 @@ func (t *tx) refuse(req claim.Request, r *row, refusal error) (claim.Grant, erro
 	case *slot.DeferError:
 		e.Place = place
 	}
-	return claim.Grant{}, refusal, t.note(r, claim.Refused(req, refusal))
+	if err := t.note(r, claim.Refused(req, refusal)); err != nil {
+		return claim.Grant{}, nil, err
+	}
+	return claim.Grant{}, refusal, t.exec("UPDATE slot SET asked = ? WHERE id = ?", req.Key.Claim, r.id)
 }
 
 // empty makes the row of a slot that was never claimed, to hang decisions and

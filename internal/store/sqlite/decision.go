@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -11,12 +12,8 @@ import (
 // one of a fleet must not grow for ever.
 const keepDecisions = 2000
 
-// write adds a decision behind the slot's last one.
-func (t *tx) write(id, seq int64, d slot.Decision) error {
-	seq++
-	if err := t.exec("UPDATE slot SET seq = ?, said = ? WHERE id = ?", seq, key(d), id); err != nil {
-		return err
-	}
+// insert adds a decision at seq, which its caller has made the slot's last.
+func (t *tx) insert(id, seq int64, d slot.Decision) error {
 	if seq%64 == 0 {
 		if err := t.exec("DELETE FROM decision WHERE slot = ? AND (seq <= ? OR last_at < ?)", id, seq-keepDecisions,
 			t.wall.Add(-t.w.s.opt.Retention).UnixMilli()); err != nil {
@@ -30,16 +27,35 @@ func (t *tx) write(id, seq int64, d slot.Decision) error {
 
 // note records a decision, counting it if it is equal to the last one.
 func (t *tx) note(r *row, d slot.Decision) error {
-	if r.seq > 0 && r.said == key(d) {
+	if r.seq > 0 && r.said == saying(d) {
 		n, err := t.count("UPDATE decision SET count = count + 1, last_at = ?, fence = ? WHERE slot = ? AND seq = ?",
 			t.ms(), d.Fence, r.id, r.seq)
 		if err != nil || n > 0 {
 			return err
 		}
 	}
-	err := t.write(r.id, r.seq, d)
-	r.seq, r.said = r.seq+1, key(d)
-	return err
+	r.seq, r.said = r.seq+1, saying(d)
+	if err := t.exec("UPDATE slot SET seq = ?, said = ? WHERE id = ?", r.seq, r.said, r.id); err != nil {
+		return err
+	}
+	return t.insert(r.id, r.seq, d)
+}
+
+// unsay takes back the refusal that the caller got a moment ago, before it saw
+// that the holder in its way can be set aside: it was not refused after all.
+func (t *tx) unsay(r *row, req claim.Request) error {
+	if req.Displace == nil || r.asked != req.Key.Claim || r.seq == 0 {
+		return nil
+	}
+	n, err := t.count("UPDATE decision SET count = count - 1 WHERE slot = ? AND seq = ? AND count > 1", r.id, r.seq)
+	if err != nil || n > 0 {
+		return err
+	}
+	if err := t.exec("DELETE FROM decision WHERE slot = ? AND seq = ?", r.id, r.seq); err != nil {
+		return err
+	}
+	r.seq, r.said = r.seq-1, ""
+	return t.exec("UPDATE slot SET seq = ?, said = '' WHERE id = ?", r.seq, r.id)
 }
 
 // Note implements claim.Journal.

@@ -220,3 +220,8 @@ func contains(t *testing.T, err error, parts ...string) {
 		}
 	}
 }
+
+func displacing(req claim.Request, id string) claim.Request {
+	req.Displace = &claim.Displace{Claim: id, Why: claim.Dead, Detail: "the test says so"}
+	return req
+}

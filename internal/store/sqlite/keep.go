@@ -135,7 +135,9 @@ func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c
 			return nil, nil
 		}
 		c.Ended, c.EndedAt, c.Outcome, c.Left = true, t.wall.UTC().Truncate(time.Millisecond), out, 0
-		if err := t.exec("UPDATE slot SET live = 0, ended_at = ?, outcome = ? WHERE id = ?", t.ms(), encode(out), r.id); err != nil {
+		d := claim.Closed(c, out)
+		if err := t.exec("UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = ?, said = ? WHERE id = ?",
+			t.ms(), encode(out), r.seq+1, saying(d), r.id); err != nil {
 			return nil, err
 		}
 		if err := t.closeRun(c.Run, out); err != nil {
@@ -144,7 +146,7 @@ func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c
 		if err := t.callHead(r); err != nil {
 			return nil, err
 		}
-		return nil, t.note(r, claim.Closed(c, out))
+		return nil, t.insert(r.id, r.seq+1, d)
 	})
 	return c, err
 }
@@ -211,6 +213,8 @@ func (s *Store) Check(ctx context.Context, key claim.Key) (slot.Claim, error) {
 	switch {
 	case !r.live:
 		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Reason: "it has ended", Newest: &r.claim}
+	case r.claim.Bound && r.boot == s.opt.Clock.BootID():
+		// It lives as long as its process, and is taken only when that is gone.
 	case r.claim.Expired():
 		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Newest: &r.claim,
 			Reason: "its time to live is over; renewing may still bring it back"}

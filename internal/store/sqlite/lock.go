@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -29,28 +30,42 @@ func (w *writer) turn() (unlock func(), err error) {
 	return func() { unix.Flock(fd, unix.LOCK_UN) }, nil //nolint:errcheck // the descriptor is ours
 }
 
-// unfreeze is called when the turn did not come in time. A stopped oneslot
-// process of our user that keeps it is killed, which SQLite survives: its
-// transaction is rolled back by whoever comes next. Anything else is left alone
-// and named.
-func (s *Store) unfreeze() error {
+// stall is what was seen of a turn that does not come.
+type stall struct {
+	owner  int       // who keeps the lock; 0 for nobody that can be seen
+	wrote  time.Time // when the -wal was last written to
+	killed bool      // the owner was frozen, and is gone
+}
+
+// unfreeze is called when the turn does not come. A stopped oneslot process of
+// our user that keeps it is killed, which SQLite survives: its transaction is
+// rolled back by whoever comes next. Anything else is left alone, and named if
+// it is the same as last time and nothing was written since: many writers may
+// just be slow together.
+func (s *Store) unfreeze(last *stall) (now *stall, err error) {
 	lock, err := s.lockOwners()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	killed := false
 	for _, pid := range lock {
 		if pid > 0 && killFrozen(pid) {
-			killed = true
+			return &stall{killed: true}, nil
 		}
 	}
-	switch {
-	case killed:
-		return nil
-	case len(lock) > 0 && lock[0] > 0:
-		return fmt.Errorf("the write lock is kept by pid %d", lock[0])
+	now = &stall{}
+	if len(lock) > 0 {
+		now.owner = lock[0]
 	}
-	return errors.New("the write lock is kept, by whom cannot be seen from here")
+	if fi, err := os.Stat(s.path + "-wal"); err == nil {
+		now.wrote = fi.ModTime()
+	}
+	switch {
+	case last == nil || *last != *now:
+		return now, nil
+	case now.owner > 0:
+		return nil, fmt.Errorf("the write lock is kept by pid %d", now.owner)
+	}
+	return nil, errors.New("the write lock is kept, by whom cannot be seen from here")
 }
 
 // SQLite's bytes in the -shm file that keep others from writing (wal.c) or from
@@ -65,7 +80,7 @@ const (
 // lockOwners lists the other processes that keep the writers' turn or one of
 // SQLite's own locks that we may wait for.
 func (s *Store) lockOwners() (pids []int, err error) {
-	for _, file := range []string{s.path + ".lock", s.path + "-shm", s.path} {
+	for _, file := range []string{s.path + "-shm", s.path + ".lock", s.path} {
 		id, err := identify(file)
 		if err != nil {
 			continue // there is no such file: nobody has a lock on it
@@ -120,11 +135,18 @@ func trimDeleted(exe string) string {
 type fileID struct{ dev, ino uint64 }
 
 func identify(path string) (fileID, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return fileID{}, err
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	return idOf(fi), nil
+	return fileID{uint64(st.Dev), st.Ino}, nil
+}
+
+// links counts the names of a file.
+func links(path string) (int, error) {
+	var st unix.Stat_t
+	err := unix.Stat(path, &st)
+	return int(st.Nlink), err
 }
 
 func idOf(fi os.FileInfo) fileID {
@@ -134,17 +156,17 @@ func idOf(fi os.FileInfo) fileID {
 
 func (s *Store) replaced(op, path string) error {
 	return &slot.UnknownError{Op: op, Store: s.Address(),
-		Err:  fmt.Errorf("%s was replaced or removed while it was open", filepath.Base(path)),
+		Err:  fmt.Errorf("%s was replaced or removed while it was open: %w", filepath.Base(path), slot.ErrMoved),
 		Hint: "put it back, or end the runs of the old file before using the new one"}
 }
 
-// same refuses to go on when the database or its -wal was replaced or removed
+// same refuses to go on when the database, its -wal or its -shm was replaced or removed
 // under the open connection: what it writes would be seen by nobody.
 func (w *writer) same() error {
 	for _, f := range []struct {
 		path string
 		was  fileID
-	}{{w.s.path, w.file}, {w.s.path + "-wal", w.wal}} {
+	}{{w.s.path, w.file}, {w.s.path + "-wal", w.wal}, {w.s.path + "-shm", w.shm}} {
 		if now, err := identify(f.path); err != nil || now != f.was {
 			return w.s.replaced("write", f.path)
 		}

@@ -48,6 +48,9 @@ func (s *Store) openWriter() (w *writer, err error) {
 	} else if err := plausible(fi); err != nil {
 		return w, &slot.UnknownError{Op: "open", Store: s.Address(), Err: err, Hint: hintCorrupt}
 	}
+	if n, err := links(s.path); err != nil || n > 1 {
+		return w, errors.Join(err, fmt.Errorf("%s has %d names (hard links): under another one its locks and its -wal would be others", filepath.Base(s.path), n))
+	}
 	// Before it is opened: one that is put there meanwhile is noticed.
 	if w.file, err = identify(s.path); err != nil {
 		return w, err
@@ -60,7 +63,10 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if err := w.upgrade(); err != nil {
 		return w, err
 	}
-	w.wal, err = identify(s.path + "-wal")
+	if w.wal, err = identify(s.path + "-wal"); err != nil {
+		return w, err
+	}
+	w.shm, err = identify(s.path + "-shm")
 	return w, err
 }
 
@@ -116,13 +122,51 @@ func (s *Store) build() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := db.Close(); err != nil { // moves all of the -wal into the file, synced
+	if err := whole(db, tmp); err != nil {
+		return err
+	}
+	if err := db.Close(); err != nil {
+		return err
+	}
+	if err := s.setAside(); err != nil {
 		return err
 	}
 	if err := os.Link(tmp, s.path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncDir(s.Dir())
+}
+
+// whole moves all of the -wal into the file, synced, and makes sure that it is
+// there: a checkpoint that ran out of room is no error when it is done by Close.
+func whole(db *sql.DB, path string) error {
+	var busy, logged, moved, pages, size int64
+	if err := db.QueryRow("PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &logged, &moved); err != nil {
+		return err
+	}
+	if err := db.QueryRow("SELECT page_count * page_size, page_count FROM pragma_page_count, pragma_page_size").Scan(&size, &pages); err != nil {
+		return err
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if busy != 0 || logged != moved || fi.Size() != size {
+		return errors.New("a new database could not be written as a whole; is the disk full?")
+	}
+	return nil
+}
+
+// setAside moves away what a database that was removed has left: its -wal would
+// be replayed onto the new one.
+func (s *Store) setAside() error {
+	for _, end := range []string{"-wal", "-shm"} {
+		err := os.Rename(s.path+end, s.path+end+".stale")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func syncDir(dir string) error {

@@ -13,7 +13,8 @@ type row struct {
 	id      int64
 	waiting int
 	seq     int64
-	said    string
+	said    string // the last decision
+	asked   string // the claim that was refused last, since the slot was taken
 	live    bool
 	token   []byte
 
@@ -25,7 +26,7 @@ type row struct {
 	claim slot.Claim
 }
 
-const rowColumns = `id, waiting, seq, said, live, token, boot, began, deadline, expires,
+const rowColumns = `id, waiting, seq, said, asked, live, token, boot, began, deadline, expires,
 	claim, ref, kind, phase, fence, host, holder_boot, ns, pid, ticks, uid, path, command,
 	run, dir, warden, bound, ttl, grace, since_at, renewed_at, stop, ended_at, outcome`
 
@@ -40,7 +41,7 @@ func scanRow(sc scanner) (row, error) {
 		since, renewed, ended       int64
 		began, deadline, ttl, grace int64
 	)
-	err := sc.Scan(&r.id, &r.waiting, &r.seq, &r.said, &r.live, &r.token, &r.boot, &began, &deadline, &r.expires,
+	err := sc.Scan(&r.id, &r.waiting, &r.seq, &r.said, &r.asked, &r.live, &r.token, &r.boot, &began, &deadline, &r.expires,
 		&c.ID, &ref, &c.Kind, &c.Phase, &c.Fence, &c.Holder.Host, &c.Holder.Process.Boot, &ns, &c.Holder.Process.PID,
 		&ticks, &c.Holder.UID, &c.Holder.Path, &c.Holder.Command, &c.Run, &c.Dir, &c.Warden, &c.Bound,
 		&ttl, &grace, &since, &renewed, &c.StopReason, &ended, &outcome)
@@ -110,8 +111,8 @@ func encode(o slot.Outcome) string {
 	return string(b)
 }
 
-// key joins what makes two decisions equal.
-func key(d slot.Decision) string {
+// saying joins what makes two decisions equal.
+func saying(d slot.Decision) string {
 	return strings.Join([]string{string(d.Verdict), d.Path, d.Reason, d.Detail, d.Run}, "\x1f")
 }
 

@@ -60,6 +60,10 @@ func Open(path string, opt Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %v", slot.ErrConfig, path, err)
 	}
+	// SQLite names -wal and -shm after the file itself, not after a link to it.
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		abs = real
+	}
 	if opt.WaitingMax == 0 {
 		opt.WaitingMax = slot.WaitingMax
 	}

@@ -44,50 +44,34 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 	}
 	s.start.Do(func() { go s.writeLoop() })
 	o := &op{name: name, fn: fn, done: make(chan struct{})}
-	wait := time.NewTimer(s.opt.LockWait)
+	// Twice within LockWait it is looked who keeps the turn, and again for as
+	// long as the writers before us get on.
+	wait := time.NewTicker(s.opt.LockWait / 2)
 	defer wait.Stop()
-	select {
-	case s.ops <- o:
-	case <-s.done:
-		return s.unknown(name, errClosed)
-	case <-ctx.Done():
-		return s.unknown(name, ctx.Err())
-	case <-wait.C:
-		if err := s.unfreeze(); err != nil {
-			return s.unknown(name, err)
-		}
-		select {
-		case s.ops <- o:
-		case <-s.done:
-			return s.unknown(name, errClosed)
-		case <-ctx.Done():
-			return s.unknown(name, ctx.Err())
-		case <-time.After(s.opt.LockWait):
-			return s.unknown(name, errors.New("the writers' turn did not come"))
-		}
-	}
+	var seen *stall
+	send := s.ops
 	for {
+		var why error
 		select {
+		case send <- o:
+			send = nil
+			continue
 		case <-o.done:
 			return s.unknown(name, o.err)
+		case <-s.done:
+			why = errClosed
 		case <-ctx.Done():
-			if o.state.CompareAndSwap(opWaiting, opDropped) {
-				return s.unknown(name, ctx.Err())
-			}
-			<-o.done // being committed: the answer is near, and giving up now would leave it unknown
-			return s.unknown(name, o.err)
+			why = ctx.Err()
 		case <-wait.C:
-			err := s.unfreeze()
-			if err == nil {
-				wait.Reset(s.opt.LockWait)
+			if seen, why = s.unfreeze(seen); why == nil {
 				continue
 			}
-			if o.state.CompareAndSwap(opWaiting, opDropped) {
-				return s.unknown(name, err)
-			}
-			<-o.done
-			return s.unknown(name, o.err)
 		}
+		if send != nil || o.state.CompareAndSwap(opWaiting, opDropped) {
+			return s.unknown(name, why)
+		}
+		<-o.done // being committed: the answer is near, and giving up now would leave it unknown
+		return s.unknown(name, o.err)
 	}
 }
 
@@ -186,6 +170,7 @@ type writer struct {
 	stmts map[string]*sql.Stmt
 	file  fileID // what the connection was opened on
 	wal   fileID
+	shm   fileID
 	// damaged: the file is to stay as it is, so the connection is never closed,
 	// which would move the -wal into it.
 	damaged bool
@@ -253,7 +238,11 @@ func (w *writer) begin() (*tx, error) {
 	err := t.exec("BEGIN IMMEDIATE")
 	var e *driver.Error
 	if errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_BUSY {
-		if err = w.s.unfreeze(); err == nil {
+		var seen *stall
+		if seen, err = w.s.unfreeze(nil); err == nil && !seen.killed {
+			_, err = w.s.unfreeze(seen)
+		}
+		if err == nil {
 			err = t.exec("BEGIN IMMEDIATE")
 		}
 	}
