@@ -25,7 +25,8 @@ func (c *cli) guardVerb() *cobra.Command {
 		Long: `Guard checks the claim, starts CMD if it is ours, and keeps it renewed while CMD
 runs. If the claim is lost, CMD's process group is killed at once. If it cannot
 be found out, CMD goes on for as long as the claim is known to be ours, and is
-ended before that time is over.
+ended before that time is over. Ctrl-Z stops both; when they go on, the claim is
+asked for first.
 
 Exit codes:
   CMD's own  it ran and ended so (128+n for signal n)
@@ -61,21 +62,27 @@ func (c *cli) doGuard(ctx context.Context, o *owner, argv []string) error {
 		return fmt.Errorf("%w: the clock: %w", slot.ErrUnknown, err)
 	}
 	g := &guard{o: o, clk: clk, answers: make(chan answer, 1)}
-	sent := clk.Boot()
-	s, err := o.check(ctx)
-	if err != nil {
-		return err
-	}
-	g.granted(sent, s.left)
-	// The check may have found the last moment of a claim.
-	sent = clk.Boot()
-	switch left, err := o.renew(ctx); {
-	case err == nil:
-		g.granted(sent, left)
-	case errors.Is(err, slot.ErrLost):
+	if err := g.begin(ctx); err != nil {
 		return err
 	}
 	return g.run(ctx, c, argv)
+}
+
+// begin finds out whether the claim is ours, and how long. Renewing comes first:
+// one that is overdue is ours again if nobody took it since.
+func (g *guard) begin(ctx context.Context) error {
+	sent := g.clk.Boot()
+	left, err := g.o.renew(ctx)
+	if errors.Is(err, slot.ErrUnknown) {
+		var s standing
+		sent = g.clk.Boot()
+		s, err = g.o.check(ctx)
+		left = s.left
+	}
+	if err == nil {
+		g.granted(sent, left)
+	}
+	return err
 }
 
 // lookEvery is how often the guard looks whether the claim was taken away,
@@ -97,6 +104,7 @@ type guard struct {
 	answers chan answer
 	asking  bool
 
+	sent     time.Duration // of the question that was last granted
 	left     time.Duration // as last granted
 	deadline time.Duration
 	renewAt  time.Duration
@@ -105,6 +113,7 @@ type guard struct {
 }
 
 func (g *guard) granted(sent, left time.Duration) {
+	g.sent = sent
 	g.left, g.deadline, g.renewAt = left, sent+left, sent+left/3
 	g.lookAt = sent + lookEvery
 }
@@ -118,9 +127,9 @@ func (g *guard) run(ctx context.Context, c *cli, argv []string) error {
 	defer runtime.UnlockOSThread()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = c.In, c.Out, c.Err, c.Environ()
-	restore := ownGroup(cmd, c.In)
+	front := ownGroup(cmd, c.In)
 	sigs := make(chan os.Signal, 8)
-	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
+	for _, s := range front.signals() {
 		if !signal.Ignored(s) {
 			signal.Notify(sigs, s)
 		}
@@ -129,9 +138,13 @@ func (g *guard) run(ctx context.Context, c *cli, argv []string) error {
 	if err := cmd.Start(); err != nil {
 		return c.notStarted(argv[0], err)
 	}
-	defer restore()
+	front.started(cmd.Process.Pid)
+	defer front.take()
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	over := make(chan struct{})
+	defer close(over)
+	stops := stopsOf(cmd.Process.Pid, over)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -139,9 +152,15 @@ func (g *guard) run(ctx context.Context, c *cli, argv []string) error {
 		case err := <-ended:
 			return g.ending(cmd, err)
 		case s := <-sigs:
-			if s, ok := s.(syscall.Signal); ok {
-				kill(cmd, s)
+			switch s {
+			case syscall.SIGCONT:
+				front.give()
+			case syscall.SIGTSTP: // the command would go on without us
+			default:
+				kill(cmd, s.(syscall.Signal))
 			}
+		case <-stops:
+			g.stopped(ctx, cmd, front)
 		case a := <-g.answers:
 			g.heard(cmd, a)
 		case <-timer.C:
@@ -188,6 +207,9 @@ func (g *guard) giveUp() {
 
 func (g *guard) heard(cmd *exec.Cmd, a answer) {
 	g.asking = false
+	if a.sent < g.sent {
+		return // we were stopped since, and know better
+	}
 	switch {
 	case a.err == nil && a.renewal:
 		g.granted(a.sent, a.left)

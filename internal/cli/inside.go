@@ -10,6 +10,21 @@ import (
 	"github.com/oneslot/oneslot/internal/supervise"
 )
 
+// outside leaves out the ref of the run around us. It fails if no other is left.
+func (c *cli) outside(ctx context.Context, a *app.App, refs []slot.Ref) (others []slot.Ref, within error) {
+	for _, ref := range refs {
+		if err := c.inside(ctx, a, ref); err != nil {
+			within = err
+			continue
+		}
+		others = append(others, ref)
+	}
+	if len(others) > 0 {
+		within = nil
+	}
+	return others, within
+}
+
 // inside refuses a ref that the run around us works on, whatever store is asked:
 // the address of the run's own was taken out of our environment, and another
 // would say that the ref is free. A store that knows the run refuses by itself,

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +79,20 @@ func TestSlotViewFields(t *testing.T) {
 	}
 }
 
+// leftBy is the folder of a run with an outcome, and with this worker.
+func leftBy(t *testing.T, a *app.App, worker slot.Process) rundir.Dir {
+	t.Helper()
+	d, err := rundir.In(t.TempDir()).Create("run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := rundir.Identity{Boot: a.Clock.BootID(), Supervisor: a.Self, Worker: worker}
+	if err := errors.Join(d.WriteIdentity(id), d.WriteOutcome(slot.Outcome{Result: slot.Done})); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // A peek judges as a claim would.
 func TestViewOf(t *testing.T) {
 	a := testApp(t)
@@ -85,11 +102,12 @@ func TestViewOf(t *testing.T) {
 	dead.Ticks += 1 << 40                                           // whoever had our number before
 	other := slot.Process{Boot: a.Clock.BootID(), PID: 4, Ticks: 5} // in a namespace not known
 	rebooted := slot.Process{Boot: "earlier", NS: a.Self.NS, PID: 4, Ticks: 5}
-	finished, err := rundir.In(t.TempDir()).Create("finished")
-	if err != nil {
+	finished, forged, garbled, piped := leftBy(t, a, dead), leftBy(t, a, a.Self), leftBy(t, a, dead), leftBy(t, a, dead)
+	if err := os.WriteFile(filepath.Join(garbled.Path(), "outcome.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := finished.WriteOutcome(slot.Outcome{Result: slot.Done}); err != nil {
+	pipe := filepath.Join(piped.Path(), "outcome.json")
+	if err := errors.Join(os.Remove(pipe), syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	held := func(p slot.Process, left time.Duration, more ...func(*slot.Claim)) claim.Slot {
@@ -100,6 +118,7 @@ func TestViewOf(t *testing.T) {
 		return claim.Slot{Ref: ref, Newest: c}
 	}
 	kind := func(k slot.Kind) func(*slot.Claim) { return func(c *slot.Claim) { c.Kind = k } }
+	in := func(d rundir.Dir) func(*slot.Claim) { return func(c *slot.Claim) { c.Dir = d.Path() } }
 	on := func(s claim.Slot) claim.Slot {
 		s.Hold = &slot.Hold{Scope: ref.String(), By: "me", Reason: "wait"}
 		return s
@@ -121,14 +140,17 @@ func TestViewOf(t *testing.T) {
 		"detached, overdue":  {held(slot.Process{}, 0, kind(slot.Detached)), stateFree, slot.ReasonExpired},
 		"bound, overdue": {held(a.Self, 0, kind(slot.Detached), func(c *slot.Claim) { c.Bound = true }),
 			stateHeld, slot.ReasonHeld},
-		"waiting":          {held(slot.Process{}, time.Hour, kind(slot.Waiting)), stateHeld, slot.ReasonHeld},
-		"waited too long":  {held(slot.Process{}, 0, kind(slot.Waiting)), stateFree, slot.ReasonExpired},
-		"inside":           {held(a.Self, time.Minute, func(c *slot.Claim) { c.Run = "outer" }), stateHeld, slot.ReasonInside},
-		"release pending":  {held(a.Self, time.Minute, func(c *slot.Claim) { c.Dir = finished.Path() }), stateHeld, reasonPending},
-		"line":             {claim.Slot{Ref: ref, Waiting: 2, Line: []slot.Process{dead, a.Self}}, stateHeld, slot.ReasonLine},
-		"line of the dead": {claim.Slot{Ref: ref, Waiting: 1, Line: []slot.Process{dead}}, stateFree, slot.ReasonFree},
-		"on hold":          {on(claim.Slot{Ref: ref}), stateDeferred, slot.ReasonHold},
-		"on hold, alive":   {on(held(a.Self, time.Minute)), stateDeferred, slot.ReasonHold},
+		"waiting":                {held(slot.Process{}, time.Hour, kind(slot.Waiting)), stateHeld, slot.ReasonHeld},
+		"waited too long":        {held(slot.Process{}, 0, kind(slot.Waiting)), stateFree, slot.ReasonExpired},
+		"inside":                 {held(a.Self, time.Minute, func(c *slot.Claim) { c.Run = "outer" }), stateHeld, slot.ReasonInside},
+		"release pending":        {held(a.Self, time.Minute, in(finished)), stateHeld, reasonPending},
+		"outcome by the worker":  {held(a.Self, time.Minute, in(forged)), stateHeld, slot.ReasonHeld},
+		"outcome that is none":   {held(a.Self, time.Minute, in(garbled)), stateHeld, slot.ReasonHeld},
+		"outcome that is a pipe": {held(a.Self, time.Minute, in(piped)), stateHeld, slot.ReasonHeld},
+		"line":                   {claim.Slot{Ref: ref, Waiting: 2, Line: []slot.Process{dead, a.Self}}, stateHeld, slot.ReasonLine},
+		"line of the dead":       {claim.Slot{Ref: ref, Waiting: 1, Line: []slot.Process{dead}}, stateFree, slot.ReasonFree},
+		"on hold":                {on(claim.Slot{Ref: ref}), stateDeferred, slot.ReasonHold},
+		"on hold, alive":         {on(held(a.Self, time.Minute)), stateDeferred, slot.ReasonHold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := viewOf(a, tt.slot)

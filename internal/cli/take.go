@@ -28,20 +28,12 @@ type taking struct {
 
 // take gets one of the refs, or a refusal.
 func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (claim.Grant, claim.Request, error) {
-	var others []slot.Ref // than that of the run around us
-	var within error
-	for _, ref := range refs {
-		if err := c.inside(ctx, a, ref); err != nil {
-			within = err
-			continue
-		}
-		others = append(others, ref)
-	}
-	if len(others) == 0 {
-		return claim.Grant{}, claim.Request{}, within
+	refs, err := c.outside(ctx, a, refs)
+	if err != nil {
+		return claim.Grant{}, claim.Request{}, err
 	}
 	if t.any {
-		return takeAny(ctx, a, others, t.request)
+		return takeAny(ctx, a, refs, t.request)
 	}
 	req := t.request(refs[0])
 	switch {

@@ -271,6 +271,9 @@ func TestParseRefRefuses(t *testing.T) {
 		{"key:", "key", "is empty"},
 		{"key:a\x00", "key", "control character"},
 		{"key:a\r\n", "key", "control character"},
+		{"key:a\u202eb", "key", "direction of writing"},
+		{"key:\u2066a", "key", "direction of writing"},
+		{"o/r@main:a\u200fb", "check", "direction of writing"},
 		{"key:\xc0\x80", "key", "UTF-8"},
 		{"key:" + strings.Repeat("k", 513), "key", "longer than 512"},
 

@@ -3,6 +3,8 @@ package supervise
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -204,6 +206,92 @@ func TestC52_EarlierTreeIsEndedFirst(t *testing.T) {
 				t.Errorf("runs %+v, %v", runs, err)
 			}
 		})
+	}
+}
+
+// C52: who dropped every mark hangs below the old supervisor, or its warden, and
+// nowhere else.
+func TestC52_OrphanBelowAFrozenSupervisor(t *testing.T) {
+	for i, warden := range []bool{false, true} {
+		t.Run("warden "+strconv.FormatBool(warden), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			nap := fmt.Sprintf("600.%d%d", os.Getpid(), i)
+			p := w.plan("sh", "-c", "env -i setsid -f sleep "+nap+"; exec sleep 600")
+			p.Warden, p.TTL, p.Grace = warden, time.Minute, time.Second
+			a := w.start(p)
+			id := w.identity(p)
+			naps := func() (pids []int) {
+				files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+				for _, f := range files {
+					if line, _ := os.ReadFile(f); string(line) == "sleep\x00"+nap+"\x00" {
+						pid, _ := strconv.Atoi(strings.Split(f, "/")[2])
+						pids = append(pids, pid)
+					}
+				}
+				return pids
+			}
+			until(t, "the orphan", func() bool { return len(naps()) == 1 })
+			t.Cleanup(func() {
+				for _, pid := range naps() {
+					syscall.Kill(pid, syscall.SIGKILL)
+				}
+			})
+			syscall.Kill(a.Process.Pid, syscall.SIGSTOP)
+			if warden {
+				syscall.Kill(id.Warden.PID, syscall.SIGSTOP)
+			}
+			q := w.plan("sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c '[s]leep "+nap+" '; exit 0")
+			q.Force, q.Report = true, ""
+			b := w.start(q)
+			if got := b.code(); got != 0 || strings.TrimSpace(b.out.String()) != "0" {
+				t.Errorf("exit %d, the new worker saw %q of the old run; %s", got, b.out.String(), b.err.String())
+			}
+		})
+	}
+}
+
+// A store that was replaced, and its folder with it: the run shows itself again,
+// and is over in time.
+func TestStoreThatMoved(t *testing.T) {
+	w := newWorld(t)
+	p := w.plan("sh", "-c", "touch up; exec sleep 600")
+	p.Moved = true
+	s := w.start(p)
+	until(t, "the worker", func() bool { return exists(filepath.Join(w.dir, "up")) })
+	at, home := w.slot(p), rundir.In(filepath.Join(w.dir, "state"))
+	w.identity(p)
+	if err := errors.Join(home.Leave(p.ref().Slug(), at.Run), os.RemoveAll(at.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the entry is there again", func() bool {
+		open, _ := home.Open(p.ref().Slug())
+		id, err := rundir.At(at.Dir).Identity()
+		return len(open) == 1 && err == nil && id.Supervisor.PID == s.Process.Pid
+	})
+	if got := s.code(); got != exitLost {
+		t.Errorf("exit %d", got)
+	}
+	for _, want := range []string{"unless the store comes back the run is ended in", "not at its address any more; ending it"} {
+		if strings.Count(s.err.String(), want) != 1 {
+			t.Errorf("no %q in %s", want, s.err.String())
+		}
+	}
+	if r := w.report(); r.Outcome != slot.Lost || !r.Ran {
+		t.Errorf("report %+v", r)
+	}
+}
+
+func TestTimeoutIsTold(t *testing.T) {
+	w := newWorld(t)
+	p := w.plan("sleep", "600")
+	p.Timeout = 500 * time.Millisecond
+	s := w.start(p)
+	if got := s.code(); got != exitTimeout {
+		t.Errorf("exit %d", got)
+	}
+	if n := strings.Count(s.err.String(), "its time (--timeout 500ms) was up; ending it\n"); n != 1 {
+		t.Errorf("said %d times: %s", n, s.err.String())
 	}
 }
 

@@ -217,7 +217,7 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 			}
 		}
 	}
-	if below, err = c.below(self, id.Supervisor, id.Warden); err != nil {
+	if below, err = descendants(self, id.Supervisor, id.Warden); err != nil {
 		return nil, err
 	}
 	for _, p := range []slot.Process{id.Supervisor, id.Warden} {
@@ -241,8 +241,9 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 	return below, nil
 }
 
-// below lists the descendants of those who are alive; our own are no old run's.
-func (c Cleaner) below(self slot.Process, of ...slot.Process) (below []slot.Process, err error) {
+// descendants lists those of the processes that are alive; our own are no old
+// run's.
+func descendants(self slot.Process, of ...slot.Process) (below []slot.Process, err error) {
 	of = slices.DeleteFunc(of, func(p slot.Process) bool {
 		return p.IsZero() || p == self || proc.Look(p).Life != proc.Alive
 	})

@@ -155,6 +155,16 @@ func deaf(t *testing.T) slot.Process {
 	return p
 }
 
+// The refusal names the store by its address.
+func TestUnstoppedNamesTheStore(t *testing.T) {
+	r := &run{Spec: Spec{Address: "sqlite:/some/oneslot.db"}}
+	var busy *slot.BusyError
+	err := r.unstopped(&UnstoppedError{"old", errors.New("stuck")})
+	if !errors.As(err, &busy) || busy.Store != r.Address || busy.Reason != slot.ReasonUnstopped {
+		t.Errorf("%+v", err)
+	}
+}
+
 // C51: a run of another boot is over, whatever its numbers mean now.
 func TestC51_CleanOfAnotherBoot(t *testing.T) {
 	ref := plan{Ref: "octo/hello#7"}.ref()

@@ -60,6 +60,7 @@ type plan struct {
 	Events  string
 	// Failing is how many calls of release and renew answer "unknown".
 	FailRelease, FailRenew int
+	Moved                  bool   // every renewal finds that the store was replaced
 	Report                 string // file for the report
 	LogBytes               int64
 }
@@ -76,6 +77,7 @@ func (p plan) ref() slot.Ref {
 type faulty struct {
 	claim.Store
 	release, renew int
+	moved          bool
 }
 
 func (f *faulty) Release(ctx context.Context, k claim.Key, out slot.Outcome) (slot.Claim, error) {
@@ -90,6 +92,9 @@ func (f *faulty) Renew(ctx context.Context, k claim.Key) (claim.Lease, error) {
 	if f.renew > 0 {
 		f.renew--
 		return claim.Lease{}, &slot.UnknownError{Op: "renew", Store: "test", Err: errors.New("disk full")}
+	}
+	if f.moved {
+		return claim.Lease{}, &slot.UnknownError{Op: "renew", Store: "test", Err: slot.ErrMoved}
 	}
 	return f.Store.Renew(ctx, k)
 }
@@ -143,7 +148,7 @@ func supervised(p plan) (int, error) {
 		return codeFor(err), err
 	}
 	report, err := Run(ctx, Spec{
-		Store: &faulty{db, p.FailRelease, p.FailRenew}, Journal: db, Clock: clk,
+		Store: &faulty{db, p.FailRelease, p.FailRenew, p.Moved}, Journal: db, Clock: clk,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), State: state,
 		Claim: grant.Claim, Key: req.Key, Previous: grant.Displaced,
 		Argv: p.Argv, Env: os.Environ(), Strip: p.Strip, Dir: p.Dir,

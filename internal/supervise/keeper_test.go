@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -43,6 +44,51 @@ func TestKeeperRenewsAtAThird(t *testing.T) {
 	k.granted(sent, 60*second)
 	if k.deadline != sent+60*second || k.renewAt != sent+20*second {
 		t.Errorf("deadline %v, renewal %v after %v", k.deadline, k.renewAt, sent)
+	}
+}
+
+// "Look at the store now" counts when it comes while an older look is on its way.
+func TestKeeperHurriedWhileAsking(t *testing.T) {
+	for name, answer := range map[string]func(k *keeper){
+		"granted": func(k *keeper) { k.granted(20*second, 60*second) },
+		"failed":  func(k *keeper) { k.failed(21 * second) },
+	} {
+		k := &keeper{grace: 10 * second}
+		k.granted(0, 60*second)
+		k.asked()
+		k.hurry(21 * second)
+		answer(k)
+		if !k.next(21 * second).renew {
+			t.Errorf("%s: the wish was forgotten", name)
+		}
+		k.asked()
+		k.granted(21*second, 60*second)
+		if k.next(22 * second).renew {
+			t.Errorf("%s: the wish was not forgotten when it was done", name)
+		}
+	}
+}
+
+// A store that was replaced: who asks at its address does not see the claim, so
+// the tree is ended in time, unless the store comes back.
+func TestKeeperOfAMovedStore(t *testing.T) {
+	k, _ := kept(false)
+	start := k.deadline - 60*second
+	k.failed(start + 20*second)
+	k.moved = true
+	if o := k.next(start + 48*second); o.press != atWork || o.wake > start+49*second {
+		t.Errorf("early: %+v", o)
+	}
+	k.granted(start+48*second, 60*second)
+	if o := k.next(start + 59*second); o.press != atWork {
+		t.Errorf("when the store is back: %+v", o)
+	}
+	k.moved = true
+	if o := k.next(start + (48+49)*second); o.press != termed || k.end == nil || k.end.code != exitLost || !strings.Contains(k.end.reason, "not at its address") {
+		t.Errorf("in time: %+v, %+v", o, k.end)
+	}
+	if o := k.next(start + (48+59)*second); o.press != killed {
+		t.Errorf("before the deadline: %+v", o)
 	}
 }
 

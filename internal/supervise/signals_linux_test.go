@@ -3,6 +3,7 @@ package supervise
 import (
 	"bufio"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -74,28 +75,85 @@ func TestStopAskedInTheStore(t *testing.T) {
 	}
 }
 
-// A reader that goes away costs neither the worker nor the log anything.
+// A reader that goes away ends the worker as it would without us, and the log has
+// what was printed until then.
 func TestReaderGoesAway(t *testing.T) {
-	w := newWorld(t)
-	p := w.plan("sh", "-c", `echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; echo three; exit 3`)
-	r, out, err := os.Pipe()
+	for _, warden := range []bool{false, true} {
+		t.Run("warden "+strconv.FormatBool(warden), func(t *testing.T) {
+			w := newWorld(t)
+			p := w.plan("sh", "-c", `echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exec yes`)
+			p.Warden, p.LogBytes, p.Timeout = warden, 1<<20, 20*time.Second
+			r, out, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := w.prepare(p)
+			s.Stdout = out
+			s.launch()
+			out.Close()
+			if line, _ := bufio.NewReader(r).ReadString('\n'); line != "one\n" {
+				t.Errorf("read %q", line)
+			}
+			r.Close()
+			os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600)
+			if got := s.code(); got != 128+int(syscall.SIGPIPE) || s.err.Len() > 0 {
+				t.Errorf("exit %d: %s", got, s.err.String())
+			}
+			if log, _ := os.ReadFile(*w.report().Log); !strings.HasPrefix(string(log), "one\ntwo\n") {
+				t.Errorf("log %.100q", log)
+			}
+		})
+	}
+}
+
+// An output that takes no more is told, costs the log nothing, and is no success.
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	blind, err := os.Open(os.DevNull) // for reading only
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := w.prepare(p)
-	s.Stdout = out
-	s.launch()
-	out.Close()
-	if line, _ := bufio.NewReader(r).ReadString('\n'); line != "one\n" {
-		t.Errorf("read %q", line)
-	}
-	r.Close()
-	os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600)
-	if got := s.code(); got != 3 {
-		t.Errorf("exit %d: %s", got, s.err.String())
-	}
-	if log, _ := os.ReadFile(*w.report().Log); string(log) != "one\ntwo\nthree\n" {
-		t.Errorf("log %q", log)
+	defer blind.Close()
+	for _, c := range []struct {
+		name, script string
+		out          *os.File
+		code         int
+		say          string
+	}{
+		{"full", "echo one; sleep 0.1; echo two", full, exitOutput, "standard output: no space left on device; the rest"},
+		{"not for writing", "echo one; sleep 0.1; echo two", blind, exitOutput, "standard output: bad file descriptor; the rest"},
+		{"the worker's own code stays", "echo one; echo two; exit 3", full, 3, "standard output: no space left on device; the rest"},
+		{"nothing was printed", "exit 0", full, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			s := w.prepare(w.plan("sh", "-c", c.script))
+			s.Stdout = c.out
+			s.launch()
+			if got := s.code(); got != c.code {
+				t.Errorf("exit %d, want %d", got, c.code)
+			}
+			if c.say == "" {
+				if s.err.Len() > 0 {
+					t.Errorf("said %q", s.err.String())
+				}
+				return
+			}
+			if n := strings.Count(s.err.String(), c.say); n != 1 {
+				t.Errorf("said %d times: %s", n, s.err.String())
+			}
+			r := w.report()
+			if log, _ := os.ReadFile(*r.Log); string(log) != "one\ntwo\n" {
+				t.Errorf("log %q", log)
+			}
+			if r.Exit == nil || *r.Exit != c.code%exitOutput {
+				t.Errorf("report %+v", r)
+			}
+		})
 	}
 }
 
@@ -191,7 +249,6 @@ func TestTerminalStaysATerminal(t *testing.T) {
 func TestSocket(t *testing.T) {
 	w := newWorld(t)
 	p := w.plan("sh", "-c", `env >env.tmp; mv env.tmp env; trap 'exit 9' TERM; while :; do sleep 0.05; done`)
-	p.Grace = 300 * time.Millisecond
 	s := w.start(p)
 	until(t, "the worker works", func() bool { return exists(filepath.Join(w.dir, "env")) })
 	env, _ := os.ReadFile(filepath.Join(w.dir, "env"))
@@ -220,6 +277,12 @@ func TestSocket(t *testing.T) {
 	}
 	if _, err := Release(ctx, sock, key, slot.Failed); err != nil {
 		t.Errorf("release: %v", err)
+	}
+	// The slot is held for what is left of the run, but not for the worker.
+	for name, f := range map[string]func(context.Context, string, claim.Key) (Answer, error){"check": Check, "renew": Renew} {
+		if a, err := f(ctx, sock, key); a.State != Gone || a.Reason != "released" || !errors.Is(err, slot.ErrLost) {
+			t.Errorf("%s after release: %+v, %v", name, a, err)
+		}
 	}
 	if got := s.code(); got != 0 {
 		t.Errorf("exit %d: %s", got, s.err.String())

@@ -1,7 +1,10 @@
 package supervise
 
 import (
+	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -48,6 +51,47 @@ func TestWardenSpeaksOfAMissingInterpreter(t *testing.T) {
 	p.Warden = true
 	if s := w.start(p); s.code() != exitNotFound {
 		t.Errorf("exit %d: %s", s.code(), s.err.String())
+	}
+}
+
+// A host that was frozen with the job in the pipe: the claim may be somebody
+// else's by now.
+func TestWardenGetsItsJobTooLate(t *testing.T) {
+	w := newWorld(t)
+	theirIn, down, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer up.Close()
+	cmd := exec.Command(os.Args[0], "warden-internal")
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut, theirIn} // the last is the lock's place
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	started := filepath.Join(w.dir, "started")
+	const ttl = 30 * time.Second
+	// In the past by less than the claim: what is left is too little for the end.
+	first := toWarden{
+		Job:   &job{Path: "/bin/sh", Argv: []string{"sh", "-c", "touch " + started}, Env: []string{}, Dir: w.dir},
+		Grace: 10 * time.Second, Lease: &lease{Sent: w.clk.Boot() - ttl + 10*time.Second, TTL: ttl},
+	}
+	if err := json.NewEncoder(down).Encode(first); err != nil {
+		t.Fatal(err)
+	}
+	var answer fromWarden
+	if err := json.NewDecoder(up).Decode(&answer); err != nil || answer.Errno != syscall.ETIMEDOUT {
+		t.Errorf("answer %+v, %v", answer, err)
+	}
+	down.Close()
+	cmd.Wait()
+	if exists(started) {
+		t.Error("the job was started")
 	}
 }
 

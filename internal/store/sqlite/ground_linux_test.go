@@ -367,3 +367,14 @@ func missing(t *testing.T, what string) {
 	}
 	t.Skipf("needs %s", what)
 }
+
+func FuzzMountOf(f *testing.F) {
+	f.Add("36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue")
+	f.Add("1 2 - ")
+	f.Add(" - - - ")
+	f.Fuzz(func(t *testing.T, line string) {
+		if dev, kind := mountOf(line); (dev == "") != (kind == "") {
+			t.Errorf("%q: device %q, type %q", line, dev, kind)
+		}
+	})
+}
