@@ -196,10 +196,12 @@ func TestC11_LookingForTheWorkerIsNotEnough(t *testing.T) {
 	r := ref(t, "c11")
 	p := w.paused(run(r, work(plain, time.Second)), failpoint.BeforeFork)
 	peekers{w, func(r slot.Ref) bool {
+		live, err := processes(func(env map[string]string) bool {
+			return env["ONESLOT_SLUG"] == r.Slug() && env[worldVar] == w.dir
+		})
 		p.signal(syscall.SIGCONT)
-		live, err := processes(func(env map[string]string) bool { return env["ONESLOT_SLUG"] == r.Slug() })
 		return err == nil && len(live) == 0
-	}}.race(2, []slot.Ref{r})
+	}}.race(1, []slot.Ref{r})
 	w.code(p)
 	w.caught("a look for the worker's process")
 }
@@ -266,13 +268,32 @@ func TestLoserSparesItsSuccessor(t *testing.T) {
 	}
 }
 
-// paused starts a command and waits until it is frozen at the point.
+// paused starts a command and waits until it is frozen at the point. One that
+// froze just before it gave the store's lock back would be killed by the next
+// who writes, which is right and not meant here: then another one is started.
 func (w *world) paused(j job, point string) *process {
 	w.t.Helper()
 	j.env = append(j.env, "ONESLOT_FAILPOINT_PAUSE="+point)
-	p := w.start(j)
-	poll(w.t, patience, "it freezes at "+point, func() bool { return stopped(p.cmd.Process.Pid) })
-	return p
+	for {
+		p := w.start(j)
+		poll(w.t, patience, "it freezes at "+point, func() bool { return stopped(p.cmd.Process.Pid) })
+		if !w.locked() {
+			return p
+		}
+		p.kill()
+		<-p.done
+	}
+}
+
+// locked reports whether somebody has the writers' turn.
+func (w *world) locked() bool {
+	w.t.Helper()
+	f, err := os.Open(w.path("state/oneslot.db.lock"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close() // and with it the lock
+	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
 }
 
 func touch(t testing.TB, path string) {
