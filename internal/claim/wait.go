@@ -9,9 +9,9 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// turnTime is how long the head of a line may be silent; the one behind it
-// looks again after that.
-const turnTime = 2 * time.Second
+// TurnTime is how long the head of a line may be silent after its turn came; the
+// one behind it looks again after that, and then it loses its place.
+const TurnTime = 2 * time.Second
 
 // Wait stands in line until it has the slot, ctx ends, or longest has passed
 // (0: no bound). Giving up, it leaves the line and returns the last refusal.
@@ -106,7 +106,7 @@ func (t *Taker) watches(refusal error) (slot.Process, time.Duration) {
 	}
 	switch {
 	case p != nil && p.Ahead > 0 && busy.Reason == slot.ReasonLine && p.Ahead == 1:
-		return p.Before, turnTime + 50*time.Millisecond
+		return p.Before, TurnTime + 50*time.Millisecond
 	case p != nil && p.Ahead > 0:
 		return p.Before, again
 	case c.Kind == slot.Waiting: // whoever ran under it is gone, which changes nothing

@@ -5,8 +5,5 @@ import "errors"
 // LockOwners fails with errors.ErrUnsupported: the kernel does not tell.
 func LockOwners(dev, ino uint64) ([]Owner, error) { return nil, errors.ErrUnsupported }
 
-// StopFrozenOwner fails with errors.ErrUnsupported: the kernel does not tell
-// who holds a lock.
-func StopFrozenOwner(dev, ino uint64) (first Sighting, killed bool, err error) {
-	return Sighting{}, false, errors.ErrUnsupported
-}
+// SameProgram is false: the program of another process is not told.
+func SameProgram(pid int) bool { return false }

@@ -2,14 +2,10 @@ package proc
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
-	"github.com/oneslot/oneslot/internal/slot"
 	"golang.org/x/sys/unix"
 )
 
@@ -62,64 +58,16 @@ func (v view) hasOpen(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// StopFrozenOwner kills who holds a lock on the file while being stopped, if it
-// is a process of our user that runs our program. It reports whether it killed
-// one, and the owner it found first, so that a refusal can name it. Everybody
-// else is left alone.
-func StopFrozenOwner(dev, ino uint64) (first Sighting, killed bool, err error) {
-	v, err := newView()
+// SameProgram reports whether a process runs a program of our own program's
+// name, even if its file was replaced since.
+func SameProgram(pid int) bool {
+	fs := procfs("/proc")
+	own, err := fs.program("self")
 	if err != nil {
-		return Sighting{}, false, err
+		return false
 	}
-	owners, err := v.lockOwners(dev, ino)
-	if err != nil {
-		return Sighting{}, false, err
-	}
-	for _, o := range owners {
-		if o.PID <= 0 || o.PID == os.Getpid() {
-			continue
-		}
-		p, err := v.identify(o.PID)
-		if errors.Is(err, os.ErrProcessDone) {
-			continue
-		}
-		if err != nil {
-			return first, false, err
-		}
-		s := Look(p)
-		if first.PID == 0 {
-			first = s
-		}
-		if s.Life != Alive || !s.Stopped || s.UID != os.Getuid() {
-			continue
-		}
-		if ours, err := v.sameProgram(p); err != nil || !ours {
-			continue
-		}
-		if err := Signal(p, syscall.SIGKILL); err != nil {
-			return s, false, err
-		}
-		return s, true, nil
-	}
-	return first, false, nil
-}
-
-// sameProgram reports whether p runs our own program, even if its file was
-// replaced since: by the name of the file.
-func (v view) sameProgram(p slot.Process) (bool, error) {
-	f := v.find(p)
-	if f.life != Alive {
-		return false, os.ErrProcessDone
-	}
-	own, err := v.fs.program("self")
-	if err != nil {
-		return false, err
-	}
-	its, err := v.fs.program(strconv.Itoa(f.stat.pid))
-	if err != nil {
-		return false, fmt.Errorf("program of process %d: %w", p.PID, err)
-	}
-	return its == own, nil
+	its, err := fs.program(strconv.Itoa(pid))
+	return err == nil && its == own
 }
 
 // lockLine is one held lock in /proc/locks.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -46,21 +45,6 @@ func TestLockOwners(t *testing.T) {
 	if owners, err := LockOwners(dev+1, st.Ino); err != nil || len(owners) != 0 {
 		t.Errorf("of another device: %+v, %v", owners, err)
 	}
-
-	// It works: it is named, and left alone.
-	first, killed, err := StopFrozenOwner(dev, st.Ino)
-	if err != nil || killed || first.PID != p.PID || first.Stopped {
-		t.Errorf("StopFrozenOwner = %+v, %v, %v", first, killed, err)
-	}
-	if err := Signal(p, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "stopped", func() bool { return Look(p).Stopped })
-	first, killed, err = StopFrozenOwner(dev, st.Ino)
-	if err != nil || !killed || first.PID != p.PID {
-		t.Errorf("StopFrozenOwner = %+v, %v, %v", first, killed, err)
-	}
-	eventually(t, "dead", func() bool { return Look(p).Life == Dead })
 }
 
 func TestParseLocks(t *testing.T) {

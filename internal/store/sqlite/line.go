@@ -8,9 +8,6 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// turnTime is how long the head of a line may be silent after its turn came.
-const turnTime = 2 * time.Second
-
 // waiter is a stored place in line.
 type waiter struct {
 	seq     int64
@@ -52,7 +49,7 @@ func (t *tx) first(r *row, ticket *claim.Ticket) (bool, error) {
 		if ticket != nil && h.ticket == ticket.ID {
 			return true, nil
 		}
-		late := h.turn != 0 && t.boot-h.turn >= turnTime
+		late := h.turn != 0 && t.boot-h.turn >= claim.TurnTime
 		if !late && h.process.Boot == t.w.s.opt.Clock.BootID() {
 			if h.turn != 0 {
 				return false, nil

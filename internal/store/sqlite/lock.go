@@ -107,29 +107,10 @@ func killFrozen(pid int) bool {
 		return errors.Is(err, os.ErrNotExist)
 	}
 	see := proc.Look(p)
-	if see.Life != proc.Alive || !see.Stopped || see.UID != os.Geteuid() || !sameProgram(pid) {
+	if see.Life != proc.Alive || !see.Stopped || see.UID != os.Geteuid() || !proc.SameProgram(pid) {
 		return false
 	}
 	return proc.Signal(p, syscall.SIGKILL) == nil
-}
-
-// sameProgram reports whether pid runs the file that we run, or one of its name
-// (a newer or older build of it).
-func sameProgram(pid int) bool {
-	its, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	if err != nil {
-		return false
-	}
-	ours, err := os.Readlink("/proc/self/exe")
-	return err == nil && (its == ours || filepath.Base(trimDeleted(its)) == filepath.Base(trimDeleted(ours)))
-}
-
-func trimDeleted(exe string) string {
-	const gone = " (deleted)"
-	if len(exe) > len(gone) && exe[len(exe)-len(gone):] == gone {
-		return exe[:len(exe)-len(gone)]
-	}
-	return exe
 }
 
 type fileID struct{ dev, ino uint64 }

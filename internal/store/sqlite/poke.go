@@ -150,7 +150,7 @@ func (l *line) poke(p poke) {
 	}
 	go func() { // its queue is full: it is slow, or frozen
 		defer unix.Close(fd) //nolint:errcheck
-		tv := unix.NsecToTimeval(int64(turnTime))
+		tv := unix.NsecToTimeval(int64(claim.TurnTime))
 		if unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &tv) == nil {
 			unix.Sendto(fd, []byte(p.ticket), 0, to) //nolint:errcheck // it will look by itself
 		}

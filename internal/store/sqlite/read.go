@@ -55,7 +55,7 @@ func (s *Store) queue(ctx context.Context, r *row) ([]slot.Process, error) {
 	if r.waiting == 0 {
 		return nil, nil
 	}
-	late := int64(s.opt.Clock.Boot() - turnTime)
+	late := int64(s.opt.Clock.Boot() - claim.TurnTime)
 	rows, err := s.read.QueryContext(ctx, `SELECT boot, ns, pid, ticks FROM waiter WHERE slot = ? AND boot = ?
 		AND (turn = 0 OR turn > ?) ORDER BY seq LIMIT ?`, r.id, s.opt.Clock.BootID(), late, claim.LineMax)
 	if err != nil {
