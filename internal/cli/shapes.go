@@ -112,7 +112,7 @@ func overtaken(a *app.App, c slot.Claim) bool {
 // ended reports that the run of a live claim has left its outcome. The worker can
 // write to that folder too: one that lives has not ended, whatever it says there.
 func ended(c slot.Claim) bool {
-	if c.Dir == "" {
+	if c.Dir == "" || c.Kind == slot.Waiting { // that one's run is closed
 		return false
 	}
 	dir := rundir.At(c.Dir)

@@ -137,7 +137,6 @@ func (s *Store) gather(first *op) []*op {
 // and others wait for the turn.
 func (s *Store) commit(w *writer, ops []*op) {
 	unlock, err := w.turn()
-	defer unlock()
 	live := ops[:0]
 	for _, o := range ops {
 		if o.state.CompareAndSwap(opWaiting, opTaken) {
@@ -145,19 +144,24 @@ func (s *Store) commit(w *writer, ops []*op) {
 		}
 	}
 	if len(live) == 0 {
+		unlock()
 		return
 	}
 	begun := false
 	if err == nil {
 		begun, err = w.transact(live)
 	}
-	if !begun || err == nil || len(live) == 1 {
-		answer(live, err)
-		return
+	alone := begun && err != nil && len(live) > 1
+	errs := make([]error, len(live))
+	for i, o := range live {
+		if errs[i] = err; alone {
+			_, errs[i] = w.transact([]*op{o})
+		}
 	}
-	for _, o := range live {
-		_, err := w.transact([]*op{o})
-		answer([]*op{o}, err)
+	// First the turn, then the answers: whoever has one may be stopped at once.
+	unlock()
+	for i, o := range live {
+		answer([]*op{o}, errs[i])
 	}
 }
 
