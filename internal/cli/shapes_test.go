@@ -147,6 +147,7 @@ func TestViewOf(t *testing.T) {
 		"outcome by the worker":  {held(a.Self, time.Minute, in(forged)), stateHeld, slot.ReasonHeld},
 		"outcome that is none":   {held(a.Self, time.Minute, in(garbled)), stateHeld, slot.ReasonHeld},
 		"outcome that is a pipe": {held(a.Self, time.Minute, in(piped)), stateHeld, slot.ReasonHeld},
+		"waiting, its run over":  {held(slot.Process{}, time.Hour, kind(slot.Waiting), func(c *slot.Claim) { c.Dir = finished.Path() }), stateHeld, slot.ReasonHeld},
 		"line":                   {claim.Slot{Ref: ref, Waiting: 2, Line: []slot.Process{dead, a.Self}}, stateHeld, slot.ReasonLine},
 		"line of the dead":       {claim.Slot{Ref: ref, Waiting: 1, Line: []slot.Process{dead}}, stateFree, slot.ReasonFree},
 		"on hold":                {on(claim.Slot{Ref: ref}), stateDeferred, slot.ReasonHold},
