@@ -69,7 +69,7 @@ func TestNamedFileMustBeThere(t *testing.T) {
 	w.ConfigFlag = filepath.Join(w.root, "no.toml")
 	wantLine(t, refused(t, w), "/no.toml: cannot be read: no such file or directory (named by flag --config)")
 	w.ConfigFlag, w.vars["ONESLOT_CONFIG"] = "", "no.toml"
-	wantLine(t, refused(t, w), "/work/no.toml: cannot be read: no such file or directory (named by environment ONESLOT_CONFIG)")
+	wantLine(t, refused(t, w), "/srv/no.toml: cannot be read: no such file or directory (named by environment ONESLOT_CONFIG)")
 }
 
 // A file that is there and cannot be read is not passed over: it would have

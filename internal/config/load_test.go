@@ -15,11 +15,11 @@ func TestPrecedence(t *testing.T) {
 	}{
 		"default":               {"", "", "", "sqlite:/home/.local/state/oneslot/oneslot.db", "default"},
 		"file":                  {file, "", "", "sqlite:/home/.config/oneslot/f.db", "/" + user + ":1"},
-		"environment":           {"", "sqlite:e.db", "", "sqlite:/work/e.db", "environment ONESLOT_STORE"},
-		"environment over file": {file, "sqlite:e.db", "", "sqlite:/work/e.db", "environment ONESLOT_STORE"},
-		"flag over file":        {file, "", "x.db", "sqlite:/work/x.db", "flag --store"},
-		"flag over all":         {file, "sqlite:e.db", "x.db", "sqlite:/work/x.db", "flag --store"},
-		"flag over a bad one":   {file, "mysql:", "x.db", "sqlite:/work/x.db", "flag --store"},
+		"environment":           {"", "sqlite:e.db", "", "sqlite:/srv/e.db", "environment ONESLOT_STORE"},
+		"environment over file": {file, "sqlite:e.db", "", "sqlite:/srv/e.db", "environment ONESLOT_STORE"},
+		"flag over file":        {file, "", "x.db", "sqlite:/srv/x.db", "flag --store"},
+		"flag over all":         {file, "sqlite:e.db", "x.db", "sqlite:/srv/x.db", "flag --store"},
+		"flag over a bad one":   {file, "mysql:", "x.db", "sqlite:/srv/x.db", "flag --store"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
