@@ -7,21 +7,21 @@ import (
 )
 
 func TestParseAddress(t *testing.T) {
-	work := func() (string, error) { return "/work dir", nil }
+	work := func() (string, error) { return "/srv dir", nil }
 	good := map[string]string{
 		"sqlite:/var/lib/o.db":     "sqlite:/var/lib/o.db",
 		"SQLite:/var/lib/o.db":     "sqlite:/var/lib/o.db",
 		"sqlite:///var/lib/o.db":   "sqlite:/var/lib/o.db",
-		"sqlite:o.db":              "sqlite:/work dir/o.db",
-		"sqlite:state/../o":        "sqlite:/work dir/o",
+		"sqlite:o.db":              "sqlite:/srv dir/o.db",
+		"sqlite:state/../o":        "sqlite:/srv dir/o",
 		"sqlite:../o.db":           "sqlite:/o.db",
-		"sqlite:100%#1;-- $(x)":    "sqlite:/work dir/100%#1;-- $(x)",
+		"sqlite:100%#1;-- $(x)":    "sqlite:/srv dir/100%#1;-- $(x)",
 		"/var/lib/claims":          "sqlite:/var/lib/claims",
-		"./claims":                 "sqlite:/work dir/claims",
+		"./claims":                 "sqlite:/srv dir/claims",
 		"../claims":                "sqlite:/claims",
-		"o.db":                     "sqlite:/work dir/o.db",
-		"./postgres:x":             "sqlite:/work dir/postgres:x",
-		"sqlite:redis://x/oneslot": "sqlite:/work dir/redis:/x/oneslot",
+		"o.db":                     "sqlite:/srv dir/o.db",
+		"./postgres:x":             "sqlite:/srv dir/postgres:x",
+		"sqlite:redis://x/oneslot": "sqlite:/srv dir/redis:/x/oneslot",
 	}
 	for s, want := range good {
 		if got, err := parseAddress(s, work); err != nil || got != want {

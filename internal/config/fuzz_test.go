@@ -28,7 +28,7 @@ func FuzzLoad(f *testing.F) {
 		c, bad := defaults(), &Problems{}
 		l := loader{src: Sources{
 			Env:      func(name string) (string, bool) { return "/home", name == "HOME" },
-			Getwd:    func() (string, error) { return "/work", nil },
+			Getwd:    func() (string, error) { return "/srv", nil },
 			Hostname: func() (string, error) { return "host-a", nil },
 		}, c: c, bad: bad}
 		readTOML("/c.toml", data, c, bad)
