@@ -54,9 +54,9 @@ func TestWhichFile(t *testing.T) {
 // from the file's folder.
 func TestRelativeFile(t *testing.T) {
 	w := newWorld(t)
-	w.write(t, "work/conf/c.toml", `store = "s.db"`)
+	w.write(t, "srv/conf/c.toml", `store = "s.db"`)
 	w.ConfigFlag = "conf/c.toml"
-	wantLine(t, mustLoad(t, w).StorePath(), filepath.Join(w.root, "work/conf/s.db"))
+	wantLine(t, mustLoad(t, w).StorePath(), filepath.Join(w.root, "srv/conf/s.db"))
 
 	w.Getwd = func() (string, error) { return "", errors.New("gone") }
 	if got := refused(t, w); !strings.HasPrefix(got, "flag --config: its path is relative") {

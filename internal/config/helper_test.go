@@ -24,7 +24,7 @@ func newWorld(t *testing.T) *world {
 	w.Sources = Sources{
 		Flags:      map[string]string{},
 		Env:        func(name string) (string, bool) { v, ok := w.vars[name]; return v, ok },
-		Getwd:      func() (string, error) { return filepath.Join(root, "work"), nil },
+		Getwd:      func() (string, error) { return filepath.Join(root, "srv"), nil },
 		Hostname:   func() (string, error) { return "host-a", nil },
 		SystemFile: filepath.Join(root, "etc", "oneslot.toml"),
 	}
