@@ -36,7 +36,7 @@ func newShell(t *testing.T) *shell {
 	cmd.Dir, cmd.Env = dir, s.env
 	tty, err := pty.Start(cmd)
 	if err != nil {
-		t.Skipf("no terminal: %v", err)
+		t.Fatalf("no terminal: %v", err)
 	}
 	s.tty = tty
 	read := make(chan struct{})
