@@ -115,10 +115,11 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 // fresh renews a claim before it is handed over: how old the grant is by now
 // nobody knows, and it may be lost. What is not handed over is given back.
 func fresh(ctx context.Context, a *app.App, cl slot.Claim, key claim.Key) (slot.Claim, error) {
-	now := a.Clock.Wall() // before the question: it says no more than is true
-	lease, err := a.Store.Renew(ctx, key)
+	_, err := a.Store.Renew(ctx, key)
 	if err == nil {
-		cl.Left, cl.RenewedAt, cl.ExpiresAt = lease.TTL, now, now.Add(lease.TTL)
+		cl, err = a.Store.Check(ctx, key) // the store's own times, as others see them
+	}
+	if err == nil {
 		return cl, nil
 	}
 	out := slot.Outcome{Result: slot.NoStart, Reason: err.Error()}

@@ -48,6 +48,10 @@ func interruptible(ctx context.Context) (_ context.Context, stop func() error) {
 // from others who listen. stop ends the noting.
 func signalled() (came func() bool, stop func()) {
 	sigs := make(chan os.Signal, 1)
-	signal.Notify(sigs, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(s) {
+			signal.Notify(sigs, s)
+		}
+	}
 	return func() bool { return len(sigs) > 0 }, func() { signal.Stop(sigs) }
 }

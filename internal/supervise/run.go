@@ -80,7 +80,12 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	// reader that went away must not end us.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, unix.SIGPIPE)
-	signal.Notify(r.sigs, unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGQUIT, unix.SIGUSR1)
+	signal.Notify(r.sigs, unix.SIGTERM, unix.SIGUSR1)
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(s) { // as under nohup, or for a shell's background job
+			signal.Notify(r.sigs, s)
+		}
+	}
 	defer signal.Stop(r.sigs)
 	defer signal.Stop(pipe)
 	failpoint.Hit(failpoint.AfterToken)
