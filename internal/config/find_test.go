@@ -75,21 +75,20 @@ func TestNamedFileMustBeThere(t *testing.T) {
 // A file that is there and cannot be read is not passed over: it would have
 // named another store (P8).
 func TestUnreadableFiles(t *testing.T) {
-	for name, tt := range map[string]struct {
+	type row = struct {
 		make func(path string) error
 		want string
-	}{
+	}
+	files := map[string]row{
 		"folder":  {func(p string) error { return os.Mkdir(p, 0o700) }, "is a folder, not a file"},
 		"loop":    {func(p string) error { return os.Symlink(p, p) }, "cannot be read: too many levels of symbolic links"},
 		"pipe":    {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "is not a regular file"},
 		"too big": {func(p string) error { return os.WriteFile(p, make([]byte, 10<<20), 0o600) }, "is larger than 1MiB: is this the right file?"},
-		"no right": {func(p string) error {
-			if os.Getuid() == 0 {
-				return errors.New("root may read all")
-			}
-			return os.WriteFile(p, nil, 0)
-		}, "cannot be read: permission denied"},
-	} {
+	}
+	if os.Getuid() != 0 { // root may read all; a loop of links goes the same way
+		files["no right"] = row{func(p string) error { return os.WriteFile(p, nil, 0) }, "cannot be read: permission denied"}
+	}
+	for name, tt := range files {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			path := filepath.Join(w.root, user)
@@ -97,7 +96,7 @@ func TestUnreadableFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := tt.make(path); err != nil {
-				t.Skip(err)
+				t.Fatal(err)
 			}
 			wantLine(t, refused(t, w), "/"+user+": "+tt.want)
 		})

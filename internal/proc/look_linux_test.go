@@ -163,7 +163,7 @@ func asNobody(t *testing.T, cmd *exec.Cmd) {
 func TestC51_AnotherNamespaceFromOutside(t *testing.T) {
 	needRoot(t)
 	if !FirstNamespace() {
-		t.Skip("needs the first pid namespace")
+		missing(t, "the first pid namespace")
 	}
 	outer := exec.Command("unshare", "--pid", "--fork", "--mount-proc", "--kill-child", "sleep", "600")
 	start(t, outer)

@@ -191,7 +191,7 @@ func state(pid int) byte {
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("needs root")
+		missing(t, "root")
 	}
 }
 
@@ -205,4 +205,13 @@ func output(t *testing.T, cmd *exec.Cmd) []string {
 		t.Fatalf("%v: %v: %s", cmd.Args, err, stderr.String())
 	}
 	return strings.Fields(string(b))
+}
+
+// missing skips with one clear line; where everything must be there it fails.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("ONESLOT_NO_SKIP") != "" {
+		t.Fatalf("needs %s", what)
+	}
+	t.Skipf("needs %s", what)
 }

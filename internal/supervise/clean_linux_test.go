@@ -223,7 +223,7 @@ func TestCleanNotPermitted(t *testing.T) {
 		return
 	}
 	if os.Getuid() != 0 {
-		t.Skip("needs two users")
+		missing(t, "root, to be two users")
 	}
 	state, err := os.MkdirTemp("", "oneslot-test")
 	if err != nil {
@@ -245,4 +245,13 @@ func TestCleanNotPermitted(t *testing.T) {
 	if proc.Look(worker).Life != proc.Alive {
 		t.Error("the worker was ended")
 	}
+}
+
+// missing skips with one clear line; where everything must be there it fails.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("ONESLOT_NO_SKIP") != "" {
+		t.Fatalf("needs %s", what)
+	}
+	t.Skipf("needs %s", what)
 }
