@@ -108,6 +108,16 @@ func (c *cli) ref(ctx context.Context, a *app.App, s string) (slot.Ref, error) {
 	return slot.ParseRef(s, a.Grammar(ctx))
 }
 
+// openFor is open and ref in one, for verbs about one ref.
+func (c *cli) openFor(cmd *cobra.Command, s string) (*app.App, slot.Ref, error) {
+	a, err := c.open(cmd)
+	if err != nil {
+		return nil, slot.Ref{}, err
+	}
+	ref, err := c.ref(cmd.Context(), a, s)
+	return a, ref, err
+}
+
 // tell prints an error for people, once.
 func (c *cli) tell(err error) {
 	var own *exitError

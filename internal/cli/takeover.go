@@ -39,11 +39,7 @@ Exit codes:
 			if strings.TrimSpace(reason) == "" {
 				return c.usagef(cmd, "it needs --reason TEXT, which is recorded")
 			}
-			a, err := c.open(cmd)
-			if err != nil {
-				return err
-			}
-			ref, err := c.ref(cmd.Context(), a, args[0])
+			a, ref, err := c.openFor(cmd, args[0])
 			if err != nil {
 				return err
 			}

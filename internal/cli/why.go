@@ -51,11 +51,7 @@ Exit codes:
   78   bad configuration`,
 		Args: c.exactly(1, "one REF"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := c.open(cmd)
-			if err != nil {
-				return err
-			}
-			ref, err := c.ref(cmd.Context(), a, args[0])
+			a, ref, err := c.openFor(cmd, args[0])
 			if err != nil {
 				return err
 			}
