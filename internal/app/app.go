@@ -11,8 +11,10 @@ import (
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/gate"
 	"github.com/oneslot/oneslot/internal/origin"
 	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
@@ -31,6 +33,9 @@ type Store interface {
 type App struct {
 	Config *config.Config
 	Store  Store
+	Queue  queue.Store // nil if the store is somebody else's daemon
+	// Memory keeps since when gates have failed; nil as Queue.
+	Memory gate.Memory
 	Clock  clock.Clock
 	Self   slot.Process
 	// Inside lists the runs that this process is part of, outermost first.
@@ -54,7 +59,7 @@ func New(cfg *config.Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{Config: cfg, Store: store, Clock: clk, Self: self}
+	a := &App{Config: cfg, Store: store, Queue: store.Queue(), Memory: store.GateMemory(), Clock: clk, Self: self}
 	if chain := os.Getenv("ONESLOT_RUNS"); chain != "" {
 		a.Inside = strings.Split(chain, ",")
 	}

@@ -62,8 +62,21 @@ type Request struct {
 
 	Displace *Displace
 	Ticket   *Ticket
+	// Limits are counted in the same step as the claim is given, by the stores
+	// that keep runs and claims together.
+	Limits Limits
 	// Head lets a person's forced claim pass the line.
 	Head bool
+}
+
+// Limits bound what may be claimed; zero fields bound nothing. What is over one is
+// refused with a *slot.DeferError (slot.ReasonCapacity, slot.ReasonBreaker).
+type Limits struct {
+	Running int // live claims that do not wait for a person, of all refs
+	PerRepo int // those of the ref's repository
+	// PerRef bounds the runs of the ref that began within Window: the breaker.
+	PerRef int
+	Window time.Duration
 }
 
 // Grant is a claim that was given.

@@ -74,15 +74,22 @@ func (c *cli) usage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w: %v; see `%s --help`", slot.ErrUsage, err, cmd.CommandPath())
 }
 
-// load reads the configuration.
-func (c *cli) load(cmd *cobra.Command) (*config.Config, error) {
+// sources is where the configuration of this command comes from.
+func (c *cli) sources(cmd *cobra.Command) config.Sources {
 	src := c.Config
 	src.ConfigFlag = c.config
 	src.Flags = map[string]string{}
-	if f := cmd.Flags().Lookup("store"); f != nil && f.Changed {
-		src.Flags["store"] = c.store
+	for _, key := range []string{"store", "listen"} {
+		if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
+			src.Flags[key] = f.Value.String()
+		}
 	}
-	cfg, err := config.Load(src)
+	return src
+}
+
+// load reads the configuration.
+func (c *cli) load(cmd *cobra.Command) (*config.Config, error) {
+	cfg, err := config.Load(c.sources(cmd))
 	if err != nil {
 		return nil, err
 	}

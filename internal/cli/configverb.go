@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/config"
 )
 
@@ -74,7 +75,9 @@ func (c *cli) configCheckVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration",
-		Long: `Check reads the configuration and says what is wrong with it, all at once.
+		Long: `Check reads the configuration, and every secret that it names, and says what is
+wrong with them, all at once. Secrets are never shown. A secret in the environment
+is looked for in the environment of this command.
 
 Exit codes:
   0    well
@@ -83,6 +86,13 @@ Exit codes:
 		Args: c.exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.load(cmd)
+			if err != nil {
+				return err
+			}
+			warnings, err := app.Check(cfg)
+			for _, w := range warnings {
+				c.printf(c.Err, "oneslot: warning: %s\n", clean(w))
+			}
 			if err != nil {
 				return err
 			}

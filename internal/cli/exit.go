@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 
+	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/doctor"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -37,12 +38,13 @@ func exitCode(err error) int {
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
 	var output *outputError
+	var daemon *app.DaemonError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &own):
 		return own.code
-	case errors.As(err, &busy), errors.As(err, &deferred):
+	case errors.As(err, &busy), errors.As(err, &deferred), errors.As(err, &daemon):
 		return exitBusy
 	case errors.Is(err, slot.ErrLost):
 		return exitLost

@@ -81,6 +81,14 @@ func (c *cli) split(cmd *cobra.Command, args []string) (before, command []string
 	return before, command, nil
 }
 
+// splitMaybe is split where a command may be left out.
+func (c *cli) splitMaybe(cmd *cobra.Command, args []string) (before, command []string, err error) {
+	if cmd.ArgsLenAtDash() < 0 {
+		return args, nil, nil
+	}
+	return c.split(cmd, args)
+}
+
 // terms reads time to live and grace: what was not given follows from the other.
 func terms(ttl, grace time.Duration, graceGiven bool) (time.Duration, time.Duration, error) {
 	if ttl < slot.MinTTL {

@@ -73,7 +73,7 @@ func (c *cli) scope(cmd *cobra.Command, word string) (*app.App, string, error) {
 }
 
 func (c *cli) hold(ctx context.Context, a *app.App, scope, reason string) error {
-	if err := setHold(ctx, a, slot.Hold{Scope: scope, Reason: reason, By: whoami(a)}); err != nil {
+	if err := setHold(ctx, a, slot.Hold{Scope: scope, Reason: reason, By: a.Whoami()}); err != nil {
 		return err
 	}
 	c.printf(c.Out, "%s: on hold until `oneslot unhold %s`\n", scope, quote(scope))
@@ -99,7 +99,7 @@ func (c *cli) unhold(ctx context.Context, a *app.App, scope string) error {
 		c.printf(c.Out, "%s: was not on hold\n", scope)
 	} else {
 		c.printf(c.Out, "%s: no longer on hold\n", scope)
-		if err := noteHold(ctx, a, scope, slot.Proceed, "the hold was ended by "+whoami(a), "the next one who asks may have it"); err != nil {
+		if err := noteHold(ctx, a, scope, slot.Proceed, "the hold was ended by "+a.Whoami(), "the next one who asks may have it"); err != nil {
 			return err
 		}
 	}

@@ -81,7 +81,7 @@ func (v *slotView) judge(a *app.App, c slot.Claim) {
 			return
 		}
 	}
-	if overtaken(a, c) {
+	if a.Overtaken(c) {
 		v.find("claim", slot.Proceed, slot.ReasonDead, "the machine was restarted since")
 		return
 	}
@@ -99,14 +99,6 @@ func (v *slotView) judge(a *app.App, c slot.Claim) {
 		reason, detail = reasonPending, "the run has ended and its outcome is on disk; its supervisor is about to give the slot back"
 	}
 	v.find("claim", slot.Defer, reason, detail)
-}
-
-// overtaken reports that the holder was a process of this very host, before it
-// was restarted.
-func overtaken(a *app.App, c slot.Claim) bool {
-	p := c.Holder.Process
-	return (c.Kind == slot.Supervised || c.Bound) && p.Boot != "" && p.Boot != a.Clock.BootID() &&
-		!a.Store.Capabilities().CrossHost
 }
 
 // ended reports that the run of a live claim has left its outcome. The worker can

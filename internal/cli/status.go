@@ -4,29 +4,35 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// statusView is the state of everything. There is no queue in this version.
+// statusView is the state of everything.
 type statusView struct {
-	Store string     `json:"store"`
-	Slots []slotView `json:"slots"`
-	Queue []struct{} `json:"queue"`
+	Store string      `json:"store"`
+	Slots []slotView  `json:"slots"`
+	Queue []queueView `json:"queue"`
 }
+
+// queueMost bounds the rows of the queue that status shows.
+const queueMost = 1000
 
 func (c *cli) statusVerb() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show who holds what, and what is on hold",
-		Long: `Status lists the claims that are live, how many wait in line for each, and what
-is on hold. It takes and writes nothing.
+		Short: "Show who holds what, what is on hold, and what waits in the queue",
+		Long: `Status lists the claims that are live, how many wait in line for each, what is on
+hold, and the work that is pending, running or given up (the newest 1000 of
+each). It takes and writes nothing.
 
 Exit codes:
   0    shown
@@ -54,10 +60,12 @@ Exit codes:
 	return cmd
 }
 
-// state is what the store says: each live slot, and all holds.
+// state is what the store says: each live slot, all holds, and the queue.
 type state struct {
-	slots []claim.Slot
-	holds []slot.Hold
+	slots  []claim.Slot
+	holds  []slot.Hold
+	queue  []queue.Item
+	daemon int // its pid; 0 for none
 }
 
 func statusOf(ctx context.Context, a *app.App) (state, error) {
@@ -75,12 +83,22 @@ func statusOf(ctx context.Context, a *app.App) (state, error) {
 			all.slots = append(all.slots, s)
 		}
 	}
-	all.holds, err = a.Store.Holds(ctx)
+	if all.holds, err = a.Store.Holds(ctx); err != nil || a.Queue == nil {
+		return all, err
+	}
+	for _, in := range []queue.State{queue.Running, queue.Pending, queue.Dead} {
+		items, err := a.Queue.Items(ctx, queue.Filter{State: string(in), Limit: queueMost})
+		if err != nil {
+			return state{}, err
+		}
+		all.queue = append(all.queue, items...)
+	}
+	all.daemon, err = a.Daemon()
 	return all, err
 }
 
 func (all state) view(a *app.App) statusView {
-	v := statusView{Store: a.Store.Address(), Slots: []slotView{}, Queue: []struct{}{}}
+	v := statusView{Store: a.Store.Address(), Slots: []slotView{}, Queue: queueViews(all.queue)}
 	shown := map[string]bool{}
 	for _, s := range all.slots {
 		v.Slots = append(v.Slots, viewOf(a, s))
@@ -118,11 +136,39 @@ func (c *cli) showStatus(a *app.App, all state) error {
 		}
 		c.printf(c.Out, "%s, since %s\n", clean(holdText(h)), since(h.At, now))
 	}
+	if err := c.showQueue(all.queue, now); err != nil {
+		return err
+	}
 	c.printf(c.Out, "\n")
+	daemon := "none: nobody works the queue"
+	if all.daemon != 0 {
+		daemon = fmt.Sprintf("pid %d", all.daemon)
+	}
 	return table(c.Out, "", [][]string{
+		{"daemon", daemon},
 		{"default_host", a.Config.DefaultHost.V + " (" + a.Config.DefaultHost.Origin.String() + ")"},
 		{"store", a.Store.Address()},
 	})
+}
+
+// showQueue lists work items, if there are any.
+func (c *cli) showQueue(items []queue.Item, now time.Time) error {
+	if len(items) == 0 {
+		return nil
+	}
+	c.printf(c.Out, "\n")
+	rows := [][]string{{"WORK ON", "RULE", "STATE", "EVENTS", "ATTEMPTS", "DEFERS", "NEXT LOOK", "REASON"}}
+	for _, it := range items {
+		next := "-"
+		if it.State == queue.Pending {
+			if next = "now"; it.Due.After(now) {
+				next = "in " + span(it.Due.Sub(now))
+			}
+		}
+		rows = append(rows, []string{it.Ref.String(), ruleName(it.Policy), string(it.State), fmt.Sprint(it.Waiting),
+			fmt.Sprint(it.Attempts), fmt.Sprint(it.Defers), next, reasonText(it)})
+	}
+	return table(c.Out, "", rows)
 }
 
 // stateText is a live slot's state in few words, the most urgent ones first.
@@ -133,7 +179,7 @@ func stateText(a *app.App, s claim.Slot) string {
 	switch {
 	case ended(l) && l.Kind == slot.Supervised:
 		words = append(words, reasonPending)
-	case overtaken(a, l), d != nil && d.Why == claim.Dead:
+	case a.Overtaken(l), d != nil && d.Why == claim.Dead:
 		words = append(words, "dead, next claim takes it")
 	case d != nil:
 		words = append(words, "overdue, next claim takes it")

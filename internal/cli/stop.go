@@ -51,13 +51,13 @@ Exit codes:
 }
 
 func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) error {
-	s := stopper{app: a, ref: ref, reason: "stopped by " + whoami(a), log: slog.New(slog.DiscardHandler)}
+	s := app.Stopper{App: a, Ref: ref, Path: slot.PathManual, Reason: "stopped by " + a.Whoami(), Log: slog.New(slog.DiscardHandler)}
 	if hold {
-		s.hold = func(ctx context.Context) error {
-			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: "stopped", By: whoami(a)})
+		s.Hold = func(ctx context.Context) error {
+			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: "stopped", By: a.Whoami()})
 		}
 	}
-	did, err := s.stop(ctx)
+	did, err := s.Stop(ctx)
 	if err != nil {
 		return c.notStopped(err, ref)
 	}
@@ -101,5 +101,5 @@ func sayLine(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref, hold bo
 // isDead reports that a claim is only still on record: the next one takes it.
 func isDead(a *app.App, c slot.Claim) bool {
 	d, _, _ := claim.Judge(app.Sight{}, c)
-	return d != nil || overtaken(a, c)
+	return d != nil || a.Overtaken(c)
 }

@@ -105,7 +105,7 @@ func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t 
 	}
 	req.Head = true
 	live := s.Live()
-	if live == nil || s.Hold != nil || overtaken(a, *live) {
+	if live == nil || s.Hold != nil || a.Overtaken(*live) {
 		return a.Taker().Take(ctx, req)
 	}
 	if live.Run != "" && slices.Contains(a.Inside, live.Run) {
@@ -119,7 +119,7 @@ func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t 
 			req.Ref, clean(live.Holder.String()))
 		return wait(ctx, a, req, t.longest)
 	}
-	if err := mayEnd(t.uid, *live); err != nil {
+	if err := app.MayEnd(t.uid, *live); err != nil {
 		return claim.Grant{}, err
 	}
 	refusal := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: *live, Store: a.Store.Address()}

@@ -68,11 +68,11 @@ func (c *cli) takeover(ctx context.Context, a *app.App, ref slot.Ref, reason str
 			return &exitError{exitBusy}
 		}
 	}
-	s := stopper{
-		app: a, ref: ref, log: slog.New(slog.DiscardHandler),
-		reason: fmt.Sprintf("taken over by %s: %s", whoami(a), reason),
+	s := app.Stopper{
+		App: a, Ref: ref, Path: slot.PathManual, Log: slog.New(slog.DiscardHandler),
+		Reason: fmt.Sprintf("taken over by %s: %s", a.Whoami(), reason),
 	}
-	did, err := s.stop(ctx)
+	did, err := s.Stop(ctx)
 	if err != nil {
 		return c.notStopped(err, ref)
 	}

@@ -9,15 +9,15 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// whyView is a slot and its history. There is no queue in this version, so
-// there is no work.
+// whyView is a slot, the work that waits for it, and its history.
 type whyView struct {
 	Ref       slot.Ref       `json:"ref"`
 	Slot      slotView       `json:"slot"`
-	Work      []struct{}     `json:"work"`
+	Work      []queueView    `json:"work"`
 	Decisions []decisionView `json:"decisions"`
 }
 
@@ -71,8 +71,14 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 	if err != nil {
 		return err
 	}
+	var work []queue.Item
+	if a.Queue != nil {
+		if work, err = a.Queue.Items(ctx, queue.Filter{Ref: ref}); err != nil {
+			return err
+		}
+	}
 	if asJSON {
-		v := whyView{Ref: ref, Slot: viewOf(a, look), Work: []struct{}{}, Decisions: []decisionView{}}
+		v := whyView{Ref: ref, Slot: viewOf(a, look), Work: queueViews(work), Decisions: []decisionView{}}
 		for _, d := range list {
 			v.Decisions = append(v.Decisions, viewDecision(d))
 		}
@@ -84,6 +90,9 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 	}
 	now := a.Clock.Wall()
 	c.printf(c.Out, "%s\n", clean(presently(a, look, len(list), now)))
+	for _, it := range work {
+		c.printf(c.Out, "%s\n", clean(workText(a, it, now)))
+	}
 	rows := history(list, runs, now)
 	if len(rows) > 0 {
 		c.printf(c.Out, "\n")
@@ -93,6 +102,39 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 	}
 	c.printf(c.Out, "\nnext: %s\n", clean(nextFor(a, look)))
 	return nil
+}
+
+// workText is a work item in one sentence.
+func workText(a *app.App, it queue.Item, now time.Time) string {
+	what := "its work by " + ruleName(it.Policy)
+	events := fmt.Sprintf("%d events wait", it.Waiting)
+	if it.Waiting == 1 {
+		events = "1 event waits"
+	}
+	switch it.State {
+	case queue.Running:
+		return fmt.Sprintf("%s: run %s is told of it, attempt %d.", what, it.Run, it.Attempts+1)
+	case queue.Dead:
+		return fmt.Sprintf("%s was given up after %d attempts (%s), %s; `oneslot retry %s` gives it a fresh budget.",
+			what, it.Attempts, reasonText(it), events, quote(it.Ref.String()))
+	case queue.Pending:
+		look := "it is looked at now"
+		if it.Due.After(now) {
+			look = "next look in " + span(it.Due.Sub(now))
+		}
+		if pid, err := a.Daemon(); err == nil && pid == 0 {
+			look = "no daemon is there to look at it: start `oneslot serve`, or `oneslot dispatch --wait`"
+		}
+		line := fmt.Sprintf("%s is pending (%s), %s; %s", what, reasonText(it), events, look)
+		if !it.Deferred.IsZero() {
+			line += fmt.Sprintf("; put off %d times since %s, which spent no attempt", it.Defers, since(it.Deferred, now))
+		}
+		return line + "."
+	}
+	if it.Reason == "" {
+		return what + " is done."
+	}
+	return fmt.Sprintf("%s is idle (%s).", what, reasonText(it))
 }
 
 func viewDecision(d slot.Decision) decisionView {
@@ -152,7 +194,7 @@ func nextFor(a *app.App, s claim.Slot) string {
 	switch {
 	case ended(*live) && live.Kind == slot.Supervised:
 		return "its supervisor gives the slot back, and " + then
-	case d != nil || overtaken(a, *live):
+	case d != nil || a.Overtaken(*live):
 		if s.Hold != nil {
 			return then
 		}

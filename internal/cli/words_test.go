@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/doctor"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -84,13 +85,13 @@ func TestDoctorExitCodes(t *testing.T) {
 func TestMayEnd(t *testing.T) {
 	theirs := slot.Claim{Kind: slot.Supervised, Holder: slot.Holder{UID: 7, Command: "sh", Process: slot.Process{PID: 12}}}
 	for uid, may := range map[int]bool{0: true, 7: true, 8: false} {
-		err := mayEnd(uid, theirs)
+		err := app.MayEnd(uid, theirs)
 		if (err == nil) != may || !may && (exitCode(err) != exitNotAllowed || !strings.Contains(err.Error(), "process 12 (sh) belongs to")) {
 			t.Errorf("user %d: %v", uid, err)
 		}
 	}
 	theirs.Kind = slot.Detached
-	if err := mayEnd(8, theirs); err != nil {
+	if err := app.MayEnd(8, theirs); err != nil {
 		t.Errorf("a claim without a tree: %v", err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// parseAddress reads the address of a store and returns it in its one form,
-// "sqlite:" and an absolute path. A plain path (absolute, beginning with ./ or
+// parseAddress reads the address of a store and returns it in its one form:
+// "sqlite:" and an absolute path, or the address of a server. A plain path (absolute, beginning with ./ or
 // ../, or ending in .db) is taken for a SQLite file. dir gives the folder that
 // relative paths count from.
 //
@@ -22,6 +22,8 @@ func parseAddress(s string, dir func() (string, error)) (string, error) {
 	case isPath(s):
 		rest = s
 	case ok && strings.EqualFold(scheme, "sqlite"):
+	case ok && isServer(scheme):
+		return parseServer(strings.ToLower(scheme), s, dir)
 	case ok:
 		return "", refuseScheme(strings.ToLower(scheme))
 	default:
@@ -32,6 +34,14 @@ func parseAddress(s string, dir func() (string, error)) (string, error) {
 		return "", err
 	}
 	return "sqlite:" + path, nil
+}
+
+func isServer(scheme string) bool {
+	switch strings.ToLower(scheme) {
+	case "unix", "http", "https":
+		return true
+	}
+	return false
 }
 
 func isPath(s string) bool {
@@ -45,13 +55,13 @@ func isPath(s string) bool {
 
 // refuseScheme says why an address that is not SQLite's is not taken.
 func refuseScheme(scheme string) error {
-	known := []string{"postgres", "postgresql", "redis", "rediss", "git", "unix", "http", "https"}
+	known := []string{"postgres", "postgresql", "redis", "rediss", "git"}
 	for _, k := range known {
 		if k == scheme {
 			return fmt.Errorf("%s addresses are not in this version", k)
 		}
 	}
-	if meant := nearest(scheme, names(append(known, "sqlite")...)); meant != "" {
+	if meant := nearest(scheme, names(append(known, "sqlite", "unix", "https")...)); meant != "" {
 		return fmt.Errorf("not an address that is known; did you mean %q?", meant+":")
 	}
 	return errors.New("not an address that is known; a SQLite file is sqlite:PATH")

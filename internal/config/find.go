@@ -47,6 +47,19 @@ func (s Sources) candidates() ([]candidate, error) {
 	return list, nil
 }
 
+// DefaultFile is where a new configuration file of this user belongs: the place that
+// was named, else the first that is looked at.
+func (s Sources) DefaultFile() (string, error) {
+	list, err := s.candidates()
+	if err != nil {
+		return "", err
+	}
+	if len(list) == 0 {
+		return "", errors.New("no place for it: set HOME or XDG_CONFIG_HOME, or name a file")
+	}
+	return list[0].path, nil
+}
+
 // userDir is the folder that the variable names, else that one below HOME, else
 // "". A relative one is as good as none: so the XDG specification wants it.
 func (s Sources) userDir(variable string, below ...string) string {

@@ -33,7 +33,7 @@ func FuzzLoad(f *testing.F) {
 		}, c: c, bad: bad}
 		readTOML("/c.toml", data, c, bad)
 		l.complete()
-		err := bad.err()
+		err := bad.Err()
 		if err == nil {
 			good(t, c)
 			return

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -10,10 +12,11 @@ import (
 // Load reads the configuration. The error is a *Problems with all that is wrong.
 func Load(src Sources) (*Config, error) {
 	l := loader{src: src, c: defaults(), bad: &Problems{}}
+	l.c.env = src.Env
 	l.file()
 	l.overrides()
 	l.complete()
-	if err := l.bad.err(); err != nil {
+	if err := l.bad.Err(); err != nil {
 		return nil, err
 	}
 	return l.c, nil
@@ -58,18 +61,18 @@ func (l *loader) overrides() {
 		case e.key == "":
 			l.c.Warnings = append(l.c.Warnings, at.Name+": not in this version, ignored")
 		default:
-			l.take(find(rows, e.key), given{value, at, l.src.Getwd})
+			l.take(find(rows, e.key), given{text: value, origin: at, dir: l.src.Getwd})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.src.Flags)) {
 		at := Origin{Name: "flag " + flagName(key)}
 		switch r := find(rows, key); {
-		case r == nil || r.take == nil:
+		case r == nil || r.take == nil || r.form != aText:
 			l.bad.add(at, "sets nothing that is known")
 		case l.src.Flags[key] == "":
 			l.bad.add(at, "is empty; leave it out for the default")
 		default:
-			l.take(r, given{l.src.Flags[key], at, l.src.Getwd})
+			l.take(r, given{text: l.src.Flags[key], origin: at, dir: l.src.Getwd})
 		}
 	}
 }
@@ -93,22 +96,11 @@ func (l *loader) complete() {
 		}
 		c.Host.V = name
 	}
-	first := map[string]Origin{} // of each host
-	for _, f := range c.Forges {
-		at, again := first[f.Host.V]
-		switch {
-		case f.Host.Origin == (Origin{}):
-			l.bad.add(f.origin, "forge.host is missing")
-		case f.Host.V == "": // reported
-		case again:
-			l.bad.add(f.Host.Origin, "forge.host: is configured already, at %s", at)
-		default:
-			first[f.Host.V] = f.Host.Origin
-		}
-		if f.Type.Origin == (Origin{}) {
-			l.bad.add(f.origin, "forge.type is missing")
-		}
-	}
+	l.completeForges()
+	l.completeHooks()
+	l.completeTokens()
+	l.completeRules()
+	l.completeGates()
 	l.completeStore()
 }
 
@@ -121,6 +113,15 @@ func (l *loader) completeStore() {
 		} else {
 			l.bad.add(Origin{}, "no store: set HOME or XDG_STATE_HOME, or name one with --store, "+
 				"ONESLOT_STORE or the key store, as in sqlite:/var/lib/oneslot/oneslot.db")
+		}
+	}
+	if c.Store.V != "" && c.Remote() {
+		// A hash, since an address is no file name.
+		sum := sha256.Sum256([]byte(c.Store.V))
+		if dir := l.src.userDir("XDG_STATE_HOME", ".local", "state"); dir != "" {
+			c.state = filepath.Join(dir, "oneslot", "remote-"+hex.EncodeToString(sum[:8]))
+		} else {
+			l.bad.add(c.Store.Origin, "no place for runs on this host: set HOME or XDG_STATE_HOME")
 		}
 	}
 	if c.Claims.V != "" && c.Store.V != "" && c.Claims.V != c.Store.V {

@@ -111,12 +111,12 @@ func TestHostNameIsForPeopleOnly(t *testing.T) {
 
 func TestVariablesOfLaterVersions(t *testing.T) {
 	w := newWorld(t)
-	w.vars["ONESLOT_API_TOKEN"] = "canary"
+	w.vars["ONESLOT_RECHECK"] = "5s-15s"
 	c := mustLoad(t, w)
 	if len(c.Warnings) != 1 {
 		t.Fatalf("warnings: %q", c.Warnings)
 	}
-	wantLine(t, c.Warnings[0], "environment ONESLOT_API_TOKEN: not in this version, ignored")
+	wantLine(t, c.Warnings[0], "environment ONESLOT_RECHECK: not in this version, ignored")
 }
 
 // A store that only this runner sees excludes nobody: section 8, C03.

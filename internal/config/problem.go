@@ -9,6 +9,14 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
+// Refuse is the error for a value that somebody else than this package found to be
+// bad: a *Problems with one line.
+func Refuse(at Origin, format string, args ...any) error {
+	bad := &Problems{}
+	bad.add(at, format, args...)
+	return bad
+}
+
 // Problem is one thing that is wrong with the configuration.
 type Problem struct {
 	// Origin is where; its zero value means that no one place is wrong.
@@ -48,8 +56,8 @@ func (p *Problems) add(at Origin, format string, args ...any) {
 	p.List = append(p.List, Problem{at, fmt.Sprintf(format, args...)})
 }
 
-// err sorts what was found, and is nil if that is nothing.
-func (p *Problems) err() error {
+// Err sorts what was found, and is nil if that is nothing.
+func (p *Problems) Err() error {
 	if len(p.List) == 0 {
 		return nil
 	}

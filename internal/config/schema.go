@@ -1,18 +1,26 @@
 package config
 
-// given is a text that somebody gave for a setting.
+import (
+	"math"
+	"time"
+)
+
+// given is a value that somebody gave for a setting.
 type given struct {
-	text   string
+	text   string   // of a text, a boolean or a number: as it is written
+	list   []string // of a list
 	origin Origin
 	dir    func() (string, error) // what relative paths in it count from
 }
 
-// row is a known key. It is one of: a text (take), a table (rows), a list of
+// row is a known key. It is one of: a value (take), a table (rows), a list of
 // tables (rows and open), or a key that this version refuses (later).
 type row struct {
 	name  string
-	wants string // of a text, for people
+	form  form
+	wants string // of a value, for people
 	take  func(*Config, given) error
+	mark  func(*Config, Origin) // notes where a value is that cannot be taken
 	rows  []row
 	open  func(*Config, Origin) // begins the list's next table
 	later bool
@@ -22,43 +30,47 @@ type row struct {
 // take is known too, so that nobody is told of a typing error.
 func schema() []row {
 	return []row{
-		{name: "store", wants: "an address in quotes", take: takeStore},
-		{name: "claims", wants: "an address in quotes", take: takeClaims},
-		{name: "host", wants: "a text in quotes", take: takeHost},
-		{name: "default_host", wants: "a host in quotes", take: takeDefaultHost},
-		aDuration("waiting_max", func(c *Config) *durationValue { return &c.WaitingMax }),
-		{name: "forge", open: openForge, rows: append([]row{
-			{name: "host", wants: "a host in quotes", take: takeForgeHost},
-			{name: "type", wants: "a text in quotes", take: takeForgeType},
-			later("token", names("file", "env", "app_id", "key", "helper")...),
-		}, laterAll("api", "repos", "poll")...)},
-		{name: "retention", rows: []row{
-			aDuration("decisions", func(c *Config) *durationValue { return &c.Retention.Decisions }),
-			later("deliveries"),
-			aDuration("logs", func(c *Config) *durationValue { return &c.Retention.Logs }),
-			aSize("log_bytes", func(c *Config) *sizeValue { return &c.Retention.LogBytes }),
-			aSize("logs_bytes", func(c *Config) *sizeValue { return &c.Retention.LogsBytes }),
+		set("store", address(), func(c *Config) *Value[string] { return &c.Store }),
+		set("claims", address(), func(c *Config) *Value[string] { return &c.Claims }),
+		set("listen", listener(), func(c *Config) *Value[string] { return &c.Listen }),
+		set("host", line(), func(c *Config) *Value[string] { return &c.Host }),
+		set("default_host", hostname(), func(c *Config) *Value[string] { return &c.DefaultHost }),
+		set("waiting_max", duration(), func(c *Config) *Value[time.Duration] { return &c.WaitingMax }),
+		set("defer_alarm", duration(), func(c *Config) *Value[time.Duration] { return &c.DeferAlarm }),
+		{name: "api", rows: []row{tokenRows()}},
+		hookRows(),
+		forgeRows(),
+		{name: "worker", rows: []row{
+			set("run", argv(), func(c *Config) *Value[[]string] { return &c.Worker.Run }),
 		}},
-
-		later("listen"),
-		later("defer_alarm"),
-		later("api", row{name: "tokens", rows: names("name", "role", "file", "env")}),
-		later("hook", append(names("name", "forge", "unsigned", "commands"),
-			row{name: "secret", rows: names("file", "env")})...),
-		later("worker", names("run")...),
-		later("rule", append(names("name", "on", "run", "runner", "image", "mounts", "env", "network",
-			"user", "memory", "cpu", "workspace", "link", "priority", "timeout", "ttl", "grace", "stall",
-			"attempts", "backoff", "quiet", "max_quiet", "again", "every"),
-			row{name: "match", rows: names("labels", "branches", "authors", "draft", "paths")})...),
-		later("gate", names("type", "enabled", "on_error", "timeout", "every", "user", "units",
-			"hold_unit", "name", "label", "pid_file", "flock", "run", "url", "key", "pattern", "labels",
-			"hours", "tz")...),
-		later("trust", names("associations", "logins", "bots", "own")...),
-		later("limits", names("running", "per_repo", "runs_per_ref", "cost_usd_per_ref",
-			"cost_usd_per_day")...),
-		later("reservation", names("enabled", "recheck", "ttl", "key", "delete_at_end",
-			"lock_conversation", "ticket")...),
-		later("sweep", names("every")...),
+		ruleRows(),
+		gateRows(),
+		{name: "trust", rows: []row{
+			set("associations", folded(checkAssociation), func(c *Config) *Value[[]string] { return &c.Trust.Associations }),
+			set("logins", folded(checkName), func(c *Config) *Value[[]string] { return &c.Trust.Logins }),
+			set("bots", folded(checkName), func(c *Config) *Value[[]string] { return &c.Trust.Bots }),
+			set("own", folded(checkName), func(c *Config) *Value[[]string] { return &c.Trust.Own }),
+		}},
+		{name: "limits", rows: []row{
+			set("running", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &c.Limits.Running }),
+			set("per_repo", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &c.Limits.PerRepo }),
+			set("runs_per_ref", parsed(`a rate in quotes, such as "20/24h"`, ParseRate), func(c *Config) *Value[Rate] { return &c.Limits.RunsPerRef }),
+			later("cost_usd_per_ref"),
+			later("cost_usd_per_day"),
+		}},
+		{name: "reservation", rows: append([]row{
+			fixed("enabled", boolean(), false),
+		}, laterAll("recheck", "ttl", "key", "delete_at_end", "lock_conversation", "ticket")...)},
+		{name: "sweep", rows: []row{
+			set("every", fromASecond(), func(c *Config) *Value[time.Duration] { return &c.SweepEvery }),
+		}},
+		{name: "retention", rows: []row{
+			set("decisions", duration(), func(c *Config) *Value[time.Duration] { return &c.Retention.Decisions }),
+			set("deliveries", duration(), func(c *Config) *Value[time.Duration] { return &c.Retention.Deliveries }),
+			set("logs", duration(), func(c *Config) *Value[time.Duration] { return &c.Retention.Logs }),
+			set("log_bytes", bytesize(), func(c *Config) *Value[int64] { return &c.Retention.LogBytes }),
+			set("logs_bytes", bytesize(), func(c *Config) *Value[int64] { return &c.Retention.LogsBytes }),
+		}},
 	}
 }
 

@@ -41,9 +41,7 @@ func envKeys() []struct{ name, key string } {
 		{"ONESLOT_STORE", "store"},
 		{"ONESLOT_CLAIMS", "claims"},
 		{"ONESLOT_HOST", "host"},
-		// Not in this version, and nothing that it does depends on them.
-		{"ONESLOT_LISTEN", ""},
-		{"ONESLOT_API_TOKEN", ""},
-		{"ONESLOT_RECHECK", ""},
+		{"ONESLOT_LISTEN", "listen"},
+		{"ONESLOT_RECHECK", ""}, // not in this version, and nothing that it does depends on it
 	}
 }

@@ -87,13 +87,14 @@ func (r *reader) keyValue(s scope, n *unstable.Node) {
 func (r *reader) value(row *row, inner scope, at Origin, v *unstable.Node) {
 	path := strings.TrimSuffix(inner.path, ".")
 	switch {
-	case row.take != nil && v.Kind == unstable.String:
-		err := row.take(r.c, given{string(v.Data), at, r.dir})
-		if err != nil {
+	case row.take != nil:
+		g, fault := r.given(row, at, v)
+		if fault != "" {
+			row.mark(r.c, at)
+			r.bad.add(at, "%s takes %s, %s", path, row.wants, fault)
+		} else if err := row.take(r.c, g); err != nil {
 			r.bad.add(at, "%s: %v", path, err)
 		}
-	case row.take != nil:
-		r.bad.add(at, "%s takes %s, not %s", path, row.wants, kindName(v.Kind))
 	case v.Kind == unstable.InlineTable && row.open == nil:
 		r.table(inner, v)
 	case v.Kind == unstable.Array && (row.open != nil || inner.refused):
@@ -105,6 +106,25 @@ func (r *reader) value(row *row, inner scope, at Origin, v *unstable.Node) {
 	case !inner.refused:
 		r.bad.add(at, "%s is a table, not %s", path, kindName(v.Kind))
 	}
+}
+
+// given is the value of a row, or what is wrong with how it is written.
+func (r *reader) given(row *row, at Origin, v *unstable.Node) (g given, fault string) {
+	g = given{text: string(v.Data), origin: at, dir: r.dir}
+	want := map[form]unstable.Kind{aText: unstable.String, aBool: unstable.Bool, aNumber: unstable.Integer, aList: unstable.Array}
+	if v.Kind != want[row.form] {
+		return g, "not " + kindName(v.Kind)
+	}
+	if row.form == aList {
+		for list := v.Children(); list.Next(); {
+			one := list.Node()
+			if one.Kind != unstable.String {
+				return g, "and one of these is " + kindName(one.Kind)
+			}
+			g.list = append(g.list, string(one.Data))
+		}
+	}
+	return g, ""
 }
 
 // element reads one value of a list of tables.

@@ -19,4 +19,12 @@ const (
 	AfterOutcome     = "after-outcome"
 	BeforeRelease    = "before-release"
 	AfterRelease     = "after-release"
+
+	// In the dispatcher.
+	AfterAccept    = "after-accept"    // the request is read, nothing is on disk
+	AfterCommit    = "after-commit"    // all is on disk, nothing is answered
+	AfterBegin     = "after-begin"     // the work item is given to the run
+	BeforeHandover = "before-handover" // the supervisor has no job yet
+	AfterHandover  = "after-handover"
+	BeforeSettle   = "before-settle" // a dead run is about to be settled by the sweep
 )

@@ -26,16 +26,26 @@ var imports = []struct {
 	{"internal/failpoint", "internal/clock", "it marks moments and shifts a clock; in a release it is empty"},
 	{"internal/proc", "internal/slot internal/clock", "it sees processes and knows no claims"},
 	{"internal/origin", "internal/slot", "it asks git for an address and nothing else"},
+	{"internal/rule", "internal/slot internal/queue internal/config", "it reads rules and events, and starts nothing"},
 	{"internal/config", "internal/slot", "it reads settings and opens nothing that they name"},
 	{"internal/rundir", "internal/slot", "it is files; what they mean is for others"},
 
 	// The gate, and where it is kept.
 	{"internal/claim", "internal/slot internal/clock internal/failpoint", "the rules of claiming know no database and start no process"},
-	{"internal/store/*", "internal/slot internal/claim internal/clock internal/proc internal/failpoint", "a store serves the gate, and never knows another store"},
+	{"internal/queue", "internal/slot", "the rules of work items know no database and start nothing"},
+	{"internal/store/*", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/failpoint", "a store serves the gate, and never knows another store"},
+
+	{"internal/wire", "internal/slot internal/claim internal/queue", "it gives the words a shape, and does nothing with them"},
+	{"internal/store/remote", "internal/slot internal/claim internal/wire", "a client of the API knows its shapes alone, never its server"},
 
 	// What stands on the gate.
+	{"internal/gate", "internal/slot internal/clock internal/proc internal/rundir", "a gate looks at the world, and knows neither claims nor queues"},
 	{"internal/supervise", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/failpoint", "a run sees its store through the gate's interface alone"},
 	{"internal/doctor", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
+
+	// How wishes come in.
+	{"internal/intake/hook", "internal/slot", "it reads deliveries, and hands them to whoever keeps them"},
+	{"internal/api", "internal/slot internal/claim internal/queue internal/wire internal/clock", "it serves what it is given, and opens and starts nothing"},
 
 	// Where it is put together.
 	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/*", "it puts the parts together, and alone knows which stores there are"},
@@ -45,6 +55,7 @@ var imports = []struct {
 
 	// For tests only.
 	{"internal/claim/claimtest", "internal/slot internal/claim internal/clock", "the contract suite sees stores through their interface alone"},
+	{"internal/queue/queuetest", "internal/slot internal/queue internal/clock", "as the claims' suite"},
 	{"internal/claim/claimtest/*", "internal/slot internal/claim internal/clock internal/claim/claimtest", "as the suite itself"},
 	{"internal/law", "", "rules, no code"},
 	{"test/*", "internal/slot", "they drive the real program from outside"},

@@ -30,6 +30,14 @@ func (d Dir) ResultPath() string { return filepath.Join(d.path, "result.json") }
 // WriteEvents stores what the worker is told, as JSON made by the caller.
 func (d Dir) WriteEvents(events []byte) error { return d.write("events.json", events, false) }
 
+// Keep puts a file for the worker into the folder and returns its path.
+func (d Dir) Keep(name string, data []byte) (string, error) {
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(d.path, name), d.write(name, data, false)
+}
+
 // write replaces a file as a whole; when it is durable, its content is on disk
 // before its name is.
 func (d Dir) write(name string, data []byte, durable bool) (err error) {

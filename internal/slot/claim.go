@@ -2,6 +2,7 @@ package slot
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -56,6 +57,13 @@ type Process struct {
 	PID   int    `json:"pid,omitempty"`   // as numbered in that namespace
 	Ticks uint64 `json:"ticks,omitempty"` // start time, field 22 of /proc/PID/stat
 }
+
+// FarBoot begins the Boot of a process that a store was told of over a network. No
+// boot id of a kernel does, so nobody takes such a process for one of its own host.
+const FarBoot = "far:"
+
+// Far reports whether p is known by hearsay only; see FarBoot.
+func (p Process) Far() bool { return strings.HasPrefix(p.Boot, FarBoot) }
 
 // IsZero reports whether p names no process.
 func (p Process) IsZero() bool { return p.PID == 0 }

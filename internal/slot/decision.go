@@ -19,6 +19,8 @@ const (
 	ReasonHeld      = "held"      // somebody holds the slot
 	ReasonLine      = "line"      // free, but others wait before you
 	ReasonHold      = "hold"      // a person paused the ref or its repository
+	ReasonCapacity  = "capacity"  // as many run as may run
+	ReasonBreaker   = "breaker"   // this ref ran too often of late
 	ReasonInside    = "inside"    // asked from inside the slot's own worker
 	ReasonDead      = "dead"      // taken: its holder is dead
 	ReasonExpired   = "expired"   // taken: its time to live was over

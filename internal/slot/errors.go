@@ -3,6 +3,7 @@ package slot
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Errors that callers tell apart. Anything else is an internal fault.
@@ -59,6 +60,7 @@ type DeferError struct {
 	Detail string
 	Hold   *Hold
 	Place  *Place
+	Until  time.Time // when another try is worth it; zero if nobody knows
 }
 
 func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }

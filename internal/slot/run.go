@@ -30,6 +30,9 @@ type Outcome struct {
 	Tokens  int64   `json:"tokens,omitempty"`
 	// RetryAfter is the wait that the worker asked for; zero if it named none.
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
+	// Unspent: nothing was tried, because somebody or something else was in the
+	// way, so that no attempt is spent.
+	Unspent bool `json:"unspent,omitempty"`
 	// LeftBehind counts processes that had to be ended after the worker's own
 	// end; Kept counts those that --leave kept.
 	LeftBehind int `json:"left_behind,omitempty"`

@@ -153,7 +153,7 @@ func supervised(p plan) (int, error) {
 		Claim: grant.Claim, Key: req.Key, Previous: grant.Displaced,
 		Argv: p.Argv, Env: os.Environ(), Strip: p.Strip, Dir: p.Dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Timeout: p.Timeout, Leave: p.Leave, Chain: p.Chain, Events: []byte(p.Events), LogBytes: p.LogBytes,
+		Timeout: p.Timeout, Leave: p.Leave, Chain: p.Chain, Tell: telling(p.Events), LogBytes: p.LogBytes,
 		WardenArgv: []string{os.Args[0], "warden-internal"},
 	})
 	if p.Report != "" {
@@ -323,4 +323,12 @@ func script(t *testing.T, dir, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// telling tells the worker a text that is there already.
+func telling(events string) func(context.Context, func(string, []byte) (string, error)) ([]byte, error) {
+	if events == "" {
+		return nil
+	}
+	return func(context.Context, func(string, []byte) (string, error)) ([]byte, error) { return []byte(events), nil }
 }

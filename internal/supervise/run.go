@@ -162,9 +162,11 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)
 	}
-	events := r.Events
-	if events == nil {
-		events = []byte("[]")
+	events := []byte("[]")
+	if r.Tell != nil {
+		if events, err = r.Tell(r.ctx, r.dir.Keep); err != nil {
+			return fmt.Errorf("%w: the run's events: %w", slot.ErrUnknown, err)
+		}
 	}
 	if err := r.dir.WriteEvents(events); err != nil {
 		return fmt.Errorf("the run's events: %w", err)

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"time"
@@ -41,7 +42,9 @@ type Spec struct {
 	Chain   []string // ids of the runs around this one, outermost first
 	Attempt int      // 1 for a first try
 	Rule    string
-	Events  []byte // what the worker is told, as JSON; nil for an empty list
+	// Tell makes what the worker is told, a JSON list, and may put files beside it
+	// with keep, which returns their names; nil for an empty list.
+	Tell func(ctx context.Context, keep func(name string, data []byte) (string, error)) ([]byte, error)
 
 	// WardenArgv starts a warden: this program with the hidden verb. It is used
 	// if Claim.Warden is set.

@@ -29,3 +29,11 @@ func owner(fi os.FileInfo) (int, bool) {
 }
 
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+
+func identify(path string) (fileID, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return fileID{uint64(st.Dev), st.Ino}, nil
+}

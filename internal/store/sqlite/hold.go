@@ -22,6 +22,9 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 		if was = n > 0; err != nil || !was {
 			return err
 		}
+		if err := t.wakeScope(scope); err != nil {
+			return err
+		}
 		paused, err := t.paused(scope)
 		if err != nil {
 			return err
@@ -42,26 +45,15 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 
 // paused lists the slots within scope that somebody waits for.
 func (t *tx) paused(scope string) ([]*row, error) {
-	st, err := t.stmt("SELECT " + rowColumns + " FROM slot WHERE id IN (SELECT slot FROM waiter)")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := st.Query()
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	var list []*row
-	for rows.Next() {
-		r, err := scanRow(rows)
-		if err != nil {
-			return nil, err
-		}
-		if r.claim.Ref.String() == scope || r.claim.Ref.Repo() == scope {
+	err := t.all("SELECT "+rowColumns+" FROM slot WHERE id IN (SELECT slot FROM waiter)", nil, func(sc scanner) error {
+		r, err := scanRow(sc)
+		if err == nil && (r.claim.Ref.String() == scope || r.claim.Ref.Repo() == scope) {
 			list = append(list, &r)
 		}
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
 
 // Holds implements claim.Journal.

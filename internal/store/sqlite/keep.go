@@ -107,7 +107,7 @@ func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, er
 		}
 		var earlier string
 		found, err := t.one("SELECT id FROM run WHERE slot = ? AND tree_gone_at = 0 AND id <> ? AND boot = ? LIMIT 1",
-			[]any{r.id, c.Run, s.opt.Clock.BootID()}, &earlier)
+			[]any{r.id, c.Run, c.Holder.Process.Boot}, &earlier) // earlier ones of the holder's host
 		if err != nil {
 			return nil, err
 		}
@@ -123,30 +123,39 @@ func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, er
 	return lease, err
 }
 
-// Release implements claim.Store.
+// Release implements claim.Store. The usual one, of a live claim by its owner,
+// is one statement beside its decision, and answers what that names of the claim.
 func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c slot.Claim, err error) {
 	err = s.step(ctx, "release", func(t *tx) (error, error) {
-		r, lost, err := t.owned(key)
-		if err != nil || lost != nil {
+		var r row
+		var ref string
+		c = slot.Claim{ID: key.Claim, Ended: true, EndedAt: t.wall.UTC().Truncate(time.Millisecond), Outcome: out}
+		before, between := said(claim.Closed(c, out))
+		ok, err := t.one(`UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = seq + 1, said = ? || path || ? || run
+			WHERE slug = ? AND claim = ? AND token = ? AND live = 1
+			RETURNING id, seq, waiting, ref, kind, fence, path, run`,
+			[]any{t.ms(), encode(out), before, between, claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
+			&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			r, lost, err := t.owned(key)
+			if err == nil && lost == nil {
+				c = r.claim
+			}
 			return lost, err
 		}
-		c = r.claim
-		if !r.live {
-			return nil, nil
-		}
-		c.Ended, c.EndedAt, c.Outcome, c.Left = true, t.wall.UTC().Truncate(time.Millisecond), out, 0
-		d := claim.Closed(c, out)
-		if err := t.exec("UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = ?, said = ? WHERE id = ?",
-			t.ms(), encode(out), r.seq+1, saying(d), r.id); err != nil {
+		if c.Ref, err = slot.ParseCanonical(ref); err != nil {
 			return nil, err
 		}
 		if err := t.closeRun(c.Run, out); err != nil {
 			return nil, err
 		}
-		if err := t.callHead(r); err != nil {
+		if err := t.callHead(&r); err != nil {
 			return nil, err
 		}
-		return nil, t.insert(r.id, r.seq+1, d)
+		return nil, t.insert(r.id, r.seq, claim.Closed(c, out))
 	})
 	return c, err
 }
@@ -170,6 +179,7 @@ func (s *Store) Park(ctx context.Context, key claim.Key, out slot.Outcome) (c sl
 		if err := t.closeRun(r.claim.Run, out); err != nil {
 			return nil, err
 		}
+		t.woke = true // there is room for others
 		if err := t.note(r, claim.Closed(r.claim, out)); err != nil {
 			return nil, err
 		}
@@ -213,7 +223,7 @@ func (s *Store) Check(ctx context.Context, key claim.Key) (slot.Claim, error) {
 	switch {
 	case !r.live:
 		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Reason: "it has ended", Newest: &r.claim}
-	case r.claim.Bound && r.boot == s.opt.Clock.BootID():
+	case r.claim.Bound && r.boot == s.opt.Clock.BootID() && !r.claim.Holder.Process.Far():
 		// It lives as long as its process, and is taken only when that is gone.
 	case r.claim.Expired():
 		return slot.Claim{}, &slot.LostError{Claim: key.Claim, Newest: &r.claim,

@@ -50,7 +50,7 @@ func (t *tx) first(r *row, ticket *claim.Ticket) (bool, error) {
 			return true, nil
 		}
 		late := h.turn != 0 && t.boot-h.turn >= claim.TurnTime
-		if !late && h.process.Boot == t.w.s.opt.Clock.BootID() {
+		if !late && (h.process.Far() || h.process.Boot == t.w.s.opt.Clock.BootID()) {
 			if h.turn != 0 {
 				return false, nil
 			}
@@ -142,6 +142,12 @@ func (t *tx) place(r *row, req claim.Request) (*slot.Place, error) {
 			return nil, err
 		}
 	}
+	if addr := t.w.s.line.addr(); own.addr != "" && own.addr != addr {
+		// It asks by way of another process than before: a server that was restarted.
+		if err := t.exec("UPDATE waiter SET addr = ? WHERE slot = ? AND ticket = ?", addr, r.id, ticket.ID); err != nil {
+			return nil, err
+		}
+	}
 	place := &slot.Place{}
 	before, err := t.waiterAt("slot = ? AND seq < ? ORDER BY seq DESC", r.id, own.seq)
 	if err != nil || before == nil {
@@ -189,6 +195,11 @@ func (s *Store) Leave(ctx context.Context, ref slot.Ref, ticket claim.Ticket) er
 			return err
 		}
 		r.waiting--
+		if r.waiting == 0 && !r.live {
+			if err := t.wakeSlot(r.id); err != nil {
+				return err
+			}
+		}
 		if h, err := t.head(r.id); err != nil || h == nil {
 			return err
 		} else if h.seq > own.seq && !r.live {

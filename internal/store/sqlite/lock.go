@@ -30,6 +30,15 @@ func (w *writer) turn() (unlock func(), err error) {
 	return func() { unix.Flock(fd, unix.LOCK_UN) }, nil //nolint:errcheck // the descriptor is ours
 }
 
+// tryTurn takes the turn if nobody has it.
+func (w *writer) tryTurn() (unlock func(), ok bool) {
+	fd := int(w.lock.Fd())
+	if unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return nil, false
+	}
+	return func() { unix.Flock(fd, unix.LOCK_UN) }, true //nolint:errcheck // the descriptor is ours
+}
+
 // stall is what was seen of a turn that does not come.
 type stall struct {
 	owner  int       // who keeps the lock; 0 for nobody that can be seen
@@ -114,14 +123,6 @@ func killFrozen(pid int) bool {
 }
 
 type fileID struct{ dev, ino uint64 }
-
-func identify(path string) (fileID, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(path, &st); err != nil {
-		return fileID{}, &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return fileID{uint64(st.Dev), st.Ino}, nil
-}
 
 // links counts the names of a file.
 func links(path string) (int, error) {

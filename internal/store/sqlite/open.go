@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	driver "modernc.org/sqlite"
-
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -19,7 +16,7 @@ import (
 // openWriter makes the file if there is none, brings its schema up to date, and
 // gives the connection that writes. After an error that is closed, or damaged.
 func (s *Store) openWriter() (w *writer, err error) {
-	w = &writer{s: s, stmts: map[string]*sql.Stmt{}}
+	w = &writer{s: s, version: -1}
 	defer func() {
 		if err != nil {
 			err = s.unknown("open", w.fault(err))
@@ -57,7 +54,7 @@ func (s *Store) openWriter() (w *writer, err error) {
 	}
 	// Small checkpoints: the first process to open the file after all others
 	// are gone reads the whole -wal again.
-	if err := w.connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(256)")); err != nil {
+	if w.conn, err = connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(256)")); err != nil {
 		return w, err
 	}
 	if err := w.upgrade(); err != nil {
@@ -68,25 +65,6 @@ func (s *Store) openWriter() (w *writer, err error) {
 	}
 	w.shm, err = identify(s.path + "-shm")
 	return w, err
-}
-
-func (w *writer) connect(dsn string) error {
-	var err error
-	if w.db, err = sql.Open("sqlite", dsn); err != nil {
-		return err
-	}
-	if w.conn, err = w.db.Conn(context.Background()); err != nil {
-		return err
-	}
-	// The -wal stays when the last process leaves, so that the next one does
-	// not have to make it anew.
-	return w.conn.Raw(func(c any) error {
-		if fc, ok := c.(driver.FileControl); ok {
-			_, err := fc.FileControlPersistWAL("main", 1)
-			return err
-		}
-		return nil
-	})
 }
 
 // build makes a whole new database beside its address and links it into place,
@@ -186,8 +164,9 @@ func least(steps []step) int {
 	return n
 }
 
-// upgrade applies missing steps, and gives detached claims of an earlier boot
-// one full time to live from this first open after it.
+// upgrade applies missing steps, and gives claims of an earlier boot whose holder
+// may live on (detached ones, and those of other hosts) one full time to live from
+// this first open after it.
 func (w *writer) upgrade() error {
 	t, err := w.begin()
 	if err != nil {
@@ -231,7 +210,8 @@ func (w *writer) upgradeIn(t *tx) error {
 	}
 	if now := w.s.opt.Clock.BootID(); now != boot {
 		if err := t.exec(`UPDATE slot SET boot = ?, began = ?, deadline = ? + ttl
-			WHERE live = 1 AND kind = 'detached' AND bound = 0 AND boot <> ?`, now, int64(t.boot), int64(t.boot), now); err != nil {
+			WHERE live = 1 AND (kind = 'detached' AND bound = 0 OR kind <> 'waiting' AND holder_boot LIKE 'far:%') AND boot <> ?`,
+			now, int64(t.boot), int64(t.boot), now); err != nil {
 			return err
 		}
 		return t.exec("UPDATE meta SET boot = ?", now)
@@ -242,22 +222,18 @@ func (w *writer) upgradeIn(t *tx) error {
 // olderClaims refuses a breaking step while programs that it would break still
 // hold claims.
 func (w *writer) olderClaims(t *tx, least int) error {
-	rows, err := w.conn.QueryContext(context.Background(),
-		"SELECT ref, command, pid, host FROM slot WHERE live = 1 AND program < ? ORDER BY ref LIMIT 21", least)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var held []string
-	for rows.Next() {
-		var ref, command, host string
-		var pid int
-		if err := rows.Scan(&ref, &command, &pid, &host); err != nil {
-			return err
-		}
-		held = append(held, fmt.Sprintf("%s (%s, pid %d on %s)", ref, command, pid, host))
-	}
-	if err := rows.Err(); err != nil || len(held) == 0 {
+	err := t.all("SELECT ref, command, pid, host FROM slot WHERE live = 1 AND program < ? ORDER BY ref LIMIT 21", []any{least},
+		func(r scanner) error {
+			var ref, command, host string
+			var pid int
+			if err := r.Scan(&ref, &command, &pid, &host); err != nil {
+				return err
+			}
+			held = append(held, fmt.Sprintf("%s (%s, pid %d on %s)", ref, command, pid, host))
+			return nil
+		})
+	if err != nil || len(held) == 0 {
 		return err
 	}
 	if len(held) > 20 {

@@ -212,7 +212,7 @@ func TestUpgradeWithTwoBuilds(t *testing.T) {
 			if !errors.Is(err, slot.ErrUnknown) {
 				t.Fatalf("the older program went on writing: %v", err)
 			}
-			contains(t, err, "level 2", "newer oneslot")
+			contains(t, err, fmt.Sprintf("level %d", level()+1), "newer oneslot")
 		})
 	}
 }

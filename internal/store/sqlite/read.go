@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -14,11 +16,11 @@ func (s *Store) look(ctx context.Context, slug string) (*row, error) {
 		return nil, err
 	}
 	r, err := scanRow(db.QueryRowContext(ctx, "SELECT "+rowColumns+" FROM slot WHERE slug = ?", slug))
-	if err = noRows(err); err != nil {
-		return nil, s.unknown("read", err)
-	}
-	if r.id == 0 {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
+	case err != nil:
+		return nil, s.unknown("read", err)
 	}
 	r.judge(s.opt.Clock.Boot(), s.opt.Clock.BootID(), s.opt.Clock.Wall())
 	return &r, nil
@@ -56,7 +58,7 @@ func (s *Store) queue(ctx context.Context, r *row) ([]slot.Process, error) {
 		return nil, nil
 	}
 	late := int64(s.opt.Clock.Boot() - claim.TurnTime)
-	rows, err := s.read.QueryContext(ctx, `SELECT boot, ns, pid, ticks FROM waiter WHERE slot = ? AND boot = ?
+	rows, err := s.read.QueryContext(ctx, `SELECT boot, ns, pid, ticks FROM waiter WHERE slot = ? AND (boot = ? OR boot LIKE 'far:%')
 		AND (turn = 0 OR turn > ?) ORDER BY seq LIMIT ?`, r.id, s.opt.Clock.BootID(), late, claim.LineMax)
 	if err != nil {
 		return nil, s.unknown("read", err)

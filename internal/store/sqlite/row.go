@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -42,7 +41,7 @@ func scanRow(sc scanner) (row, error) {
 		began, deadline, ttl, grace int64
 	)
 	err := sc.Scan(&r.id, &r.waiting, &r.seq, &r.said, &r.asked, &r.live, &r.token, &r.boot, &began, &deadline, &r.expires,
-		&c.ID, &ref, &c.Kind, &c.Phase, &c.Fence, &c.Holder.Host, &c.Holder.Process.Boot, &ns, &c.Holder.Process.PID,
+		&c.ID, &ref, (*string)(&c.Kind), (*string)(&c.Phase), &c.Fence, &c.Holder.Host, &c.Holder.Process.Boot, &ns, &c.Holder.Process.PID,
 		&ticks, &c.Holder.UID, &c.Holder.Path, &c.Holder.Command, &c.Run, &c.Dir, &c.Warden, &c.Bound,
 		&ttl, &grace, &since, &renewed, &c.StopReason, &ended, &outcome)
 	if err != nil {
@@ -72,16 +71,16 @@ func (r *row) judge(boot time.Duration, bootID string, wall time.Time) {
 		c.Left = time.Duration(r.expires-wall.UnixMilli()) * time.Millisecond
 	case r.boot == bootID:
 		c.Left = r.deadline - boot
-	case c.Kind == slot.Detached && !c.Bound:
+	case c.Kind == slot.Detached && !c.Bound, c.Holder.Process.Far():
 		c.Left = c.TTL // the first writer after the boot grants it
 	default:
 		c.Left = 0 // its holder ended with the machine's earlier boot
 	}
 }
 
-// ownBootOver reports that the holder was a process of an earlier boot.
+// ownBootOver reports that the holder was a process of an earlier boot of this host.
 func (r *row) ownBootOver(bootID string) bool {
-	return r.live && r.boot != bootID && (r.claim.Kind == slot.Supervised || r.claim.Bound)
+	return r.live && r.boot != bootID && (r.claim.Kind == slot.Supervised || r.claim.Bound) && !r.claim.Holder.Process.Far()
 }
 
 // selfEnding reports that expiry alone proves that the work has stopped, or
@@ -113,18 +112,27 @@ func encode(o slot.Outcome) string {
 
 // saying joins what makes two decisions equal.
 func saying(d slot.Decision) string {
-	return strings.Join([]string{string(d.Verdict), d.Path, d.Reason, d.Detail, d.Run}, "\x1f")
+	before, between := said(d)
+	return before + d.Path + between + d.Run
+}
+
+// said gives the parts of saying around the path and the run.
+func said(d slot.Decision) (before, between string) {
+	const sep = "\x1f"
+	return string(d.Verdict) + sep, sep + d.Reason + sep + d.Detail + sep
 }
 
 // find reads the slot's row in a transaction.
 func (t *tx) find(slug string) (*row, error) {
-	st, err := t.stmt("SELECT " + rowColumns + " FROM slot WHERE slug = ?")
-	if err != nil {
+	var r row
+	found := false
+	err := t.rows("SELECT "+rowColumns+" FROM slot WHERE slug = ?", []any{slug}, func(sc scanner) (_ bool, err error) {
+		found = true
+		r, err = scanRow(sc)
+		return false, err
+	})
+	if err != nil || !found {
 		return nil, err
-	}
-	r, err := scanRow(st.QueryRow(slug))
-	if err != nil {
-		return nil, noRows(err)
 	}
 	r.judge(t.boot, t.w.s.opt.Clock.BootID(), t.wall)
 	if r.claim.ID == "" {

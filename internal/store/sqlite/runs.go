@@ -8,13 +8,21 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// closeRun ends a run whose tree its supervisor has proved to be gone.
+// closeRun ends a run whose tree its supervisor has proved to be gone, and settles
+// the work item that it was for.
 func (t *tx) closeRun(run string, out slot.Outcome) error {
 	if run == "" {
 		return nil
 	}
-	return t.exec(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
-		WHERE id = ? AND state <> 'ended'`, encode(out), t.ms(), t.ms(), run)
+	var id int64
+	var started bool
+	ended, err := t.one(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
+		WHERE id = ? AND state <> 'ended' RETURNING slot, started_at <> 0`, []any{encode(out), t.ms(), t.ms(), run}, &id, &started)
+	if err != nil || !ended {
+		return err
+	}
+	_, err = t.settle(run, out, started)
+	return err
 }
 
 // TreeGone implements claim.Journal.
@@ -23,7 +31,13 @@ func (s *Store) TreeGone(ctx context.Context, run string, out slot.Outcome) erro
 		if err := t.closeRun(run, out); err != nil {
 			return err
 		}
-		return t.exec("UPDATE run SET tree_gone_at = ? WHERE id = ? AND tree_gone_at = 0", t.ms(), run)
+		var id int64
+		known, err := t.one("UPDATE run SET tree_gone_at = iif(tree_gone_at = 0, ?, tree_gone_at) WHERE id = ? RETURNING slot",
+			[]any{t.ms(), run}, &id)
+		if err != nil || !known {
+			return err
+		}
+		return t.wakeSlot(id)
 	})
 }
 

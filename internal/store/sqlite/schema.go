@@ -11,7 +11,10 @@ type step struct {
 // steps lists all changes, oldest first. Written files are at the last one's
 // version, which is also this program's level.
 func steps() []step {
-	return append([]step{{version: 1, minProgram: 1, sql: schema1}}, nextSteps()...)
+	return append([]step{
+		{version: 1, minProgram: 1, sql: schema1},
+		{version: 2, minProgram: 1, sql: schema2},
+	}, nextSteps()...)
 }
 
 // level is what this program can read and write.

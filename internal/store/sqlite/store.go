@@ -41,7 +41,13 @@ type Store struct {
 	read *sql.DB
 	seen atomic.Pointer[fileID] // what read was opened on
 
-	// The writer is started by the first write.
+	// busy is kept by who writes: the writer, which the first write starts, or
+	// a caller itself.
+	busy   sync.Mutex
+	w      *writer     // opened by the first write
+	broken error       // why w could not be opened: it is damaged
+	alone  atomic.Bool // the last commit had one step, and no other process wrote
+
 	start sync.Once
 	ops   chan *op
 	quit  chan struct{}
@@ -73,7 +79,7 @@ func Open(path string, opt Options) (*Store, error) {
 	if opt.LockWait == 0 {
 		opt.LockWait = 5 * time.Second
 	}
-	s := &Store{path: abs, opt: opt, ops: make(chan *op), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{path: abs, opt: opt, ops: make(chan *op, batch), quit: make(chan struct{}), done: make(chan struct{})}
 	s.line.dir = filepath.Join(s.Dir(), "wait")
 	if err := checkGround(abs); err != nil {
 		return nil, err

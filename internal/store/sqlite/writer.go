@@ -2,9 +2,9 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -18,6 +18,9 @@ import (
 
 // batch bounds how many steps share one commit.
 const batch = 128
+
+// gatherIdle is how long a batch waits for one more. A commit takes longer.
+const gatherIdle = 50 * time.Microsecond
 
 const (
 	opWaiting int32 = iota
@@ -42,8 +45,12 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return s.unknown(name, err)
 	}
+	o := &op{name: name, fn: fn}
+	if s.direct(o) {
+		return s.unknown(name, o.err)
+	}
+	o.done = make(chan struct{})
 	s.start.Do(func() { go s.writeLoop() })
-	o := &op{name: name, fn: fn, done: make(chan struct{})}
 	// Twice within LockWait it is looked who keeps the turn, and again for as
 	// long as the writers before us get on.
 	wait := time.NewTicker(s.opt.LockWait / 2)
@@ -77,33 +84,63 @@ func (s *Store) do(ctx context.Context, name string, fn func(*tx) error) error {
 
 var errClosed = errors.New("the store is closed")
 
-// writeLoop is the one goroutine that writes. A file that cannot be opened now
-// is tried again by the next step, but not a damaged one.
+// direct commits a step on its caller's goroutine where nobody else is near:
+// passing it to the writer and back would cost as much as its statements.
+func (s *Store) direct(o *op) bool {
+	if !s.alone.Load() || !s.busy.TryLock() {
+		return false
+	}
+	defer s.busy.Unlock()
+	if s.w == nil || s.broken != nil {
+		return false
+	}
+	unlock, ok := s.w.tryTurn()
+	if ok {
+		_, o.err = s.w.transact([]*op{o})
+		unlock()
+		s.alone.Store(s.w.alone)
+	}
+	return ok
+}
+
+// writeLoop is the goroutine that writes what is not done directly.
 func (s *Store) writeLoop() {
 	defer close(s.done)
-	var w *writer
-	var err error
+	last := 1
 	for {
 		select {
 		case <-s.quit:
-			if w != nil {
-				w.close()
+			s.busy.Lock()
+			defer s.busy.Unlock()
+			if s.w != nil {
+				s.w.close()
+				s.w = nil
 			}
 			return
 		case o := <-s.ops:
-			ops := s.gather(o)
-			if w == nil {
-				w, err = s.openWriter()
-			}
-			if err == nil {
-				s.commit(w, ops)
-				continue
-			}
-			answer(ops, err)
-			if !w.damaged {
-				w, err = nil, nil
-			}
+			ops := s.gather(o, last)
+			last = len(ops)
+			s.write(ops)
 		}
+	}
+}
+
+// write commits steps, and opens the file before the first. One that cannot be
+// opened now is tried again by the next step, but not a damaged one.
+func (s *Store) write(ops []*op) {
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	if s.w == nil {
+		s.w, s.broken = s.openWriter()
+	}
+	if s.broken == nil {
+		s.commit(s.w, ops)
+		s.alone.Store(len(ops) == 1 && s.w.alone)
+		return
+	}
+	answer(ops, s.broken)
+	if !s.w.damaged {
+		s.w, s.broken = nil, nil
 	}
 }
 
@@ -116,17 +153,26 @@ func answer(ops []*op, err error) {
 }
 
 // gather takes what else is waiting to share the commit. Those that the last
-// commit answered are about to come back, so it lets them run first.
-func (s *Store) gather(first *op) []*op {
+// commit answered are about to come back, so it gives as many a moment to.
+func (s *Store) gather(first *op, last int) []*op {
 	ops := []*op{first}
-	for idle := 0; len(ops) < batch && idle < 3; {
+	var idle time.Time
+	for len(ops) < batch {
 		select {
 		case o := <-s.ops:
-			ops, idle = append(ops, o), 0
+			ops, idle = append(ops, o), time.Time{}
+			continue
 		default:
-			runtime.Gosched()
-			idle++
 		}
+		switch {
+		case len(ops) >= last:
+			return ops
+		case idle.IsZero():
+			idle = time.Now()
+		case time.Since(idle) > gatherIdle:
+			return ops
+		}
+		runtime.Gosched()
 	}
 	return ops
 }
@@ -167,14 +213,18 @@ func (s *Store) commit(w *writer, ops []*op) {
 
 // writer owns the one connection that writes.
 type writer struct {
-	s     *Store
-	db    *sql.DB
-	conn  *sql.Conn
-	lock  *os.File
-	stmts map[string]*sql.Stmt
-	file  fileID // what the connection was opened on
-	wal   fileID
-	shm   fileID
+	s    *Store
+	conn *conn
+	lock *os.File
+	file fileID // what the connection was opened on
+	wal  fileID
+	shm  fileID
+	// version is SQLite's number of the content after our last commit, or -1;
+	// alone: it was the same before that, so nobody else had written.
+	version int64
+	alone   bool
+	// listener is who is told when something may be due, as of our last look.
+	listener string
 	// damaged: the file is to stay as it is, so the connection is never closed,
 	// which would move the -wal into it.
 	damaged bool
@@ -187,14 +237,8 @@ func (w *writer) close() {
 	if w.damaged {
 		return
 	}
-	for _, st := range w.stmts {
-		st.Close()
-	}
 	if w.conn != nil {
-		w.conn.Close()
-	}
-	if w.db != nil {
-		w.db.Close()
+		w.conn.close() //nolint:errcheck // every answer given is on disk
 	}
 }
 
@@ -223,10 +267,20 @@ func (w *writer) transact(ops []*op) (begun bool, err error) {
 	if err == nil {
 		err = t.exec("COMMIT")
 	}
+	w.version = -1
 	if err != nil {
 		// Some faults have rolled back already; a second time does no harm.
 		t.exec("ROLLBACK") //nolint:errcheck
 		return true, w.fault(err)
+	}
+	if v, err := w.conn.version(); err == nil {
+		w.version = v
+	}
+	if t.listener != "" {
+		w.listener = t.listener
+	}
+	if t.woke {
+		w.wakeQueue()
 	}
 	for _, p := range t.pokes {
 		w.s.line.poke(p)
@@ -260,57 +314,69 @@ type tx struct {
 	boot  time.Duration
 	wall  time.Time
 	pokes []poke
+	woke  bool // something may have become due
+	// listener is who works the queue from this transaction on; empty: as before.
+	listener string
 }
 
 func (t *tx) ms() int64 { return t.wall.UnixMilli() }
-
-func (t *tx) stmt(q string) (*sql.Stmt, error) {
-	if st, ok := t.w.stmts[q]; ok {
-		return st, nil
-	}
-	st, err := t.w.conn.PrepareContext(context.Background(), q)
-	if err != nil {
-		return nil, err
-	}
-	t.w.stmts[q] = st
-	return st, nil
-}
 
 func (t *tx) exec(q string, args ...any) error {
 	_, err := t.count(q, args...)
 	return err
 }
 
+// count is exec, and the number of rows that were changed.
 func (t *tx) count(q string, args ...any) (int64, error) {
-	st, err := t.stmt(q)
-	if err != nil {
-		return 0, err
-	}
-	r, err := st.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	return t.w.conn.exec(q, args)
 }
 
 // one reads one row and reports whether there was one.
-func (t *tx) one(q string, args []any, dest ...any) (bool, error) {
-	st, err := t.stmt(q)
+func (t *tx) one(q string, args []any, dest ...any) (found bool, err error) {
+	err = t.rows(q, args, func(r scanner) (bool, error) {
+		found = true
+		return false, r.Scan(dest...)
+	})
+	return found && err == nil, err
+}
+
+// all calls each for every row. Meanwhile q is not to be used.
+func (t *tx) all(q string, args []any, each func(scanner) error) error {
+	return t.rows(q, args, func(r scanner) (bool, error) { return true, each(r) })
+}
+
+// rows calls each for the rows for as long as it wants more.
+func (t *tx) rows(q string, args []any, each func(scanner) (more bool, err error)) (err error) {
+	rows, err := t.w.conn.query(q, args)
 	if err != nil {
-		return false, err
+		return err
 	}
-	err = st.QueryRow(args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	r := make(record, len(rows.Columns()))
+	for more := true; more; {
+		switch err := rows.Next(r); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if more, err = each(r); err != nil {
+			return err
+		}
 	}
-	return err == nil, err
+	return nil
 }
 
 // newEnough refuses to write to a file that a newer, breaking program took over
-// while this one had it open.
+// while this one had it open. It need not look if nobody wrote since our last
+// commit.
 func (t *tx) newEnough() error {
+	now, err := t.w.conn.version()
+	if t.w.alone = now == t.w.version; err != nil || t.w.alone {
+		return err
+	}
 	var least int
-	if _, err := t.one("SELECT min_program FROM meta", nil, &least); err != nil {
+	if _, err := t.one("SELECT min_program, listener FROM meta", nil, &least, &t.w.listener); err != nil {
 		return err
 	}
 	return t.w.s.tooOld(least)

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
@@ -29,22 +28,23 @@ const (
 	askPause = 50 * time.Millisecond
 )
 
-// stopper ends what is live on a slot, because a person said so. A supervisor
+// Stopper ends what is live on a slot, because a person said so. A supervisor
 // that can act is asked to; for one that is dead or stopped it takes the slot
 // itself, ends the tree, and gives the slot back.
-type stopper struct {
-	app    *app.App
-	ref    slot.Ref
-	reason string // who said so and why, for the record
-	log    *slog.Logger
-	// hold, if set, puts the slot on hold before it can be had by others.
-	hold func(context.Context) error
+type Stopper struct {
+	App    *App
+	Ref    slot.Ref
+	Path   string // how the wish to stop arrived
+	Reason string // who said so and why, for the record
+	Log    *slog.Logger
+	// Hold, if set, puts the slot on hold before it can be had by others.
+	Hold func(context.Context) error
 }
 
-// stop returns when nothing of the slot's work is left, and says what it did:
+// Stop returns when nothing of the slot's work is left, and says what it did:
 // "" if there was nothing to do.
-func (s *stopper) stop(ctx context.Context) (did string, err error) {
-	look, err := s.app.Store.Look(ctx, s.ref)
+func (s *Stopper) Stop(ctx context.Context) (did string, err error) {
+	look, err := s.App.Store.Look(ctx, s.Ref)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +52,7 @@ func (s *stopper) stop(ctx context.Context) (did string, err error) {
 	if c == nil {
 		return s.leftovers(ctx)
 	}
-	if c.Kind == slot.Supervised && !overtaken(s.app, *c) {
+	if c.Kind == slot.Supervised && !s.App.Overtaken(*c) {
 		switch see := proc.Look(c.Holder.Process); {
 		case see.Life == proc.Alive && !see.Stopped:
 			return s.ask(ctx, *c, true)
@@ -65,7 +65,7 @@ func (s *stopper) stop(ctx context.Context) (did string, err error) {
 
 // ask has the claim's own supervisor end the run. One that is near is told to
 // look at once, and loses the slot if it does not act.
-func (s *stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, error) {
+func (s *Stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, error) {
 	p := c.Holder.Process
 	if near {
 		// Nothing is changed for a run that we may not touch.
@@ -76,13 +76,13 @@ func (s *stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, err
 	if err := s.onHold(ctx); err != nil {
 		return "", err
 	}
-	if _, err := s.app.Store.AskStop(ctx, c.ID, s.reason); errors.Is(err, slot.ErrLost) {
+	if _, err := s.App.Store.AskStop(ctx, c.ID, s.Reason); errors.Is(err, slot.ErrLost) {
 		return "it ended by itself just now", nil
 	} else if err != nil {
 		return "", err
 	}
-	err := s.app.Store.Note(ctx, slot.Decision{
-		Ref: s.ref, Path: pathManual, Verdict: slot.Ended, Reason: slot.ReasonStopAsked, Detail: s.reason,
+	err := s.App.Store.Note(ctx, slot.Decision{
+		Ref: s.Ref, Path: s.Path, Verdict: slot.Ended, Reason: slot.ReasonStopAsked, Detail: s.Reason,
 		Next: "its supervisor ends the tree and gives the slot back", Fence: c.Fence, Run: c.Run,
 	})
 	if err != nil {
@@ -105,14 +105,14 @@ func (s *stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, err
 		return s.take(ctx, &c)
 	}
 	return "", &slot.UnknownError{
-		Op: "stop", Store: s.app.Store.Address(), Err: fmt.Errorf("the run of %s did not end within %s", c.Holder, span(most)),
+		Op: "stop", Store: s.App.Store.Address(), Err: fmt.Errorf("the run of %s did not end within %s", c.Holder, most.Round(time.Second)),
 		Hint: "it is asked to stop and will, once it can ask the store; `oneslot takeover` does not wait for it",
 	}
 }
 
 // await waits until the claim is not live any more; not longer than its
 // supervisor lives, nor than the given time.
-func (s *stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (over bool, err error) {
+func (s *Stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (over bool, err error) {
 	gone, cancel, err := proc.Watch(c.Holder.Process)
 	if err == nil {
 		defer cancel()
@@ -122,7 +122,7 @@ func (s *stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (
 	tick := time.NewTicker(askPause)
 	defer tick.Stop()
 	for last := false; ; {
-		look, err := s.app.Store.Look(ctx, s.ref)
+		look, err := s.App.Store.Look(ctx, s.Ref)
 		if err != nil {
 			return false, err
 		}
@@ -150,21 +150,21 @@ func (s *stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (
 //
 // Its claim is bound to this process: if that dies half-way, the next one who
 // asks takes it, and finds everything that is not ended yet.
-func (s *stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
+func (s *Stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 	if c != nil {
-		if err := mayEnd(os.Geteuid(), *c); err != nil {
+		if err := MayEnd(os.Geteuid(), *c); err != nil {
 			return "", err
 		}
 	}
-	key := claim.NewKey(s.ref)
+	key := claim.NewKey(s.Ref)
 	req := claim.Request{
-		Ref: s.ref, Key: key, Kind: slot.Detached, Bound: true, TTL: slot.StartMax, Head: true,
-		Holder: s.app.Holder(pathManual, "oneslot", s.app.Self),
+		Ref: s.Ref, Key: key, Kind: slot.Detached, Bound: true, TTL: slot.StartMax, Head: true,
+		Holder: s.App.Holder(s.Path, "oneslot", s.App.Self),
 	}
 	if c != nil {
-		req.Displace = &claim.Displace{Claim: c.ID, Why: claim.Forced, Detail: s.reason}
+		req.Displace = &claim.Displace{Claim: c.ID, Why: claim.Forced, Detail: s.Reason}
 	}
-	g, err := s.app.Store.Acquire(ctx, req)
+	g, err := s.App.Store.Acquire(ctx, req)
 	var paused *slot.DeferError
 	if errors.As(err, &paused) && (c == nil || c.Kind == slot.Supervised) {
 		return s.paused(ctx, c)
@@ -176,12 +176,12 @@ func (s *stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 	if failed == nil {
 		failed = s.clean(ctx, g.Claim.Fence, g.Displaced)
 	}
-	out := slot.Outcome{Result: slot.Stopped, Reason: s.reason}
+	out := slot.Outcome{Result: slot.Stopped, Reason: s.Reason}
 	if failed != nil {
 		out.Reason += fmt.Sprintf("; but: %v", failed)
 	}
 	// Lost: somebody took the slot from us meanwhile. What we came for is done.
-	if _, err := s.app.Store.Release(ctx, key, out); err != nil && !errors.Is(err, slot.ErrLost) {
+	if _, err := s.App.Store.Release(ctx, key, out); err != nil && !errors.Is(err, slot.ErrLost) {
 		return "", errors.Join(failed, err)
 	}
 	return setAside(c), failed
@@ -202,9 +202,9 @@ func setAside(c *slot.Claim) string {
 
 // paused ends the tree of a slot on hold, which nobody can take: not we either.
 // Its claim stays on record, and is dead.
-func (s *stopper) paused(ctx context.Context, c *slot.Claim) (string, error) {
+func (s *Stopper) paused(ctx context.Context, c *slot.Claim) (string, error) {
 	if c != nil {
-		if _, err := s.app.Store.AskStop(ctx, c.ID, s.reason); err != nil && !errors.Is(err, slot.ErrLost) {
+		if _, err := s.App.Store.AskStop(ctx, c.ID, s.Reason); err != nil && !errors.Is(err, slot.ErrLost) {
 			return "", err
 		}
 	}
@@ -218,28 +218,28 @@ func (s *stopper) paused(ctx context.Context, c *slot.Claim) (string, error) {
 	return setAside(c) + "; the slot is on hold", nil
 }
 
-func (s *stopper) onHold(ctx context.Context) error {
-	if s.hold == nil {
+func (s *Stopper) onHold(ctx context.Context) error {
+	if s.Hold == nil {
 		return nil
 	}
-	return s.hold(ctx)
+	return s.Hold(ctx)
 }
 
 // clean ends what is left of the runs up to a fence; 0 is all of them.
-func (s *stopper) clean(ctx context.Context, fence int64, displaced *slot.Claim) error {
+func (s *Stopper) clean(ctx context.Context, fence int64, displaced *slot.Claim) error {
 	c := supervise.Cleaner{
-		Journal: s.app.Store, State: s.app.Store.Dir(), Boot: s.app.Clock.BootID(), Log: s.log, Fence: fence,
+		Journal: s.App.Store, State: s.App.Store.Dir(), Boot: s.App.Clock.BootID(), Log: s.Log, Fence: fence,
 	}
-	return c.Clean(ctx, s.ref, "", displaced)
+	return c.Clean(ctx, s.Ref, "", displaced)
 }
 
 // leftovers ends what is left on a slot that nobody holds.
-func (s *stopper) leftovers(ctx context.Context) (string, error) {
-	open, err := s.app.Store.OpenRuns(ctx, s.ref)
+func (s *Stopper) leftovers(ctx context.Context) (string, error) {
+	open, err := s.App.Store.OpenRuns(ctx, s.Ref)
 	if err != nil {
 		return "", err
 	}
-	names, err := rundir.In(s.app.Store.Dir()).Open(s.ref.Slug())
+	names, err := rundir.In(s.App.Store.Dir()).Open(s.Ref.Slug())
 	if err != nil {
 		return "", fmt.Errorf("%w: the registry of runs: %w", slot.ErrUnknown, err)
 	}
@@ -249,21 +249,30 @@ func (s *stopper) leftovers(ctx context.Context) (string, error) {
 	return "", s.onHold(ctx)
 }
 
-// mayEnd refuses to take a slot whose tree this user could not end: it would
+// MayEnd refuses to take a slot whose tree this user could not end: it would
 // only be set free under a worker that goes on.
-func mayEnd(uid int, c slot.Claim) error {
+func MayEnd(uid int, c slot.Claim) error {
 	if c.Kind != slot.Supervised || uid == 0 || uid == c.Holder.UID {
 		return nil
 	}
 	return &proc.NotPermittedError{
-		PID: c.Holder.Process.PID, UID: c.Holder.UID, User: userName(c.Holder.UID), Command: c.Holder.Command,
+		PID: c.Holder.Process.PID, UID: c.Holder.UID, User: UserName(c.Holder.UID), Command: c.Holder.Command,
 	}
 }
 
-// whoami is the person at this command, for the record.
-func whoami(a *app.App) string { return userName(os.Getuid()) + "@" + a.Config.Host.V }
+// Whoami is the user of this process, for the record.
+func (a *App) Whoami() string { return UserName(os.Getuid()) + "@" + a.Config.Host.V }
 
-func userName(uid int) string {
+// Overtaken reports that the holder was a process of this very host, before it
+// was restarted.
+func (a *App) Overtaken(c slot.Claim) bool {
+	p := c.Holder.Process
+	return (c.Kind == slot.Supervised || c.Bound) && p.Boot != "" && p.Boot != a.Clock.BootID() &&
+		!a.Store.Capabilities().CrossHost
+}
+
+// UserName is a user's name, or the number if it has none.
+func UserName(uid int) string {
 	name := strconv.Itoa(uid)
 	if u, err := user.LookupId(name); err == nil {
 		name = u.Username

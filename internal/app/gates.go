@@ -1,0 +1,150 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// gatesOf builds the gates of a configuration, cheap first.
+func (a *App) gatesOf(cfg *config.Config) (*gate.Set, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
+	}
+	var entries []gate.Entry
+	for i, g := range cfg.GatesInForce() {
+		built, err := a.gateOf(cfg, g, self)
+		if err != nil {
+			return nil, fmt.Errorf("%w: gate %s: %w", slot.ErrConfig, g.Type.V, err)
+		}
+		if built == nil {
+			continue
+		}
+		entries = append(entries, gate.Entry{
+			Gate: built, Name: nameOf(g.Type.V, i, cfg.GatesInForce()),
+			OnError: gate.OnError{Closed: g.OnError.V.Closed, For: g.OnError.V.For},
+			Timeout: g.Timeout.V, Every: g.Every.V,
+		})
+	}
+	return gate.NewSet(a.Clock, a.Memory, entries...), nil
+}
+
+// nameOf tells gates of one type apart by their place.
+func nameOf(kind string, at int, all []config.Gate) string {
+	same := 0
+	for _, g := range all[:at] {
+		if g.Type.V == kind {
+			same++
+		}
+	}
+	if same == 0 {
+		return kind
+	}
+	return fmt.Sprintf("%s-%d", kind, same+1)
+}
+
+// gateOf builds one gate; nil for one that the queue itself is.
+func (a *App) gateOf(cfg *config.Config, g config.Gate, self string) (gate.Gate, error) {
+	counts := counts{a.Store, a.Clock.Wall}
+	switch g.Type.V {
+	case "hold":
+		return gate.NewHold(counts), nil
+	case "capacity":
+		return gate.NewCapacity(counts, int(cfg.Limits.Running.V), int(cfg.Limits.PerRepo.V)), nil
+	case "breaker":
+		return gate.NewBreaker(counts, cfg.Limits.RunsPerRef.V.N, cfg.Limits.RunsPerRef.V.Per, a.Clock), nil
+	case "trust":
+		return gate.NewTrust(gate.Trust{
+			Associations: cfg.Trust.Associations.V, Logins: cfg.Trust.Logins.V, Bots: cfg.Trust.Bots.V,
+		}), nil
+	case "hours":
+		h, err := gate.ParseHours(g.Hours.V, g.TZ.V)
+		return gate.NewHours(h, a.Clock), err
+	case "systemd":
+		return gate.NewSystemd(gate.Systemd{User: g.User.V, Units: g.Units.V, HoldUnit: g.HoldUnit.V, Program: []string{self}})
+	case "docker":
+		return gate.NewDocker(gate.Containers{Name: g.Name.V, Label: g.Label.V})
+	case "podman":
+		return gate.NewPodman(gate.Containers{Name: g.Name.V, Label: g.Label.V})
+	case "process":
+		return gate.NewProcess(gate.Process{PIDFile: g.PidFile.V, Flock: g.Flock.V})
+	case "command":
+		return gate.NewCommand(gate.Command{Run: g.Run.V, Dir: workDir(cfg), Env: without(os.Environ(), Secrets(cfg))})
+	case "http":
+		return gate.NewHTTP(g.URL.V)
+	}
+	return nil, nil // already_handled: decided when an event is accepted
+}
+
+// without drops variables by name.
+func without(env, names []string) []string {
+	return slices.DeleteFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// counts reads from the store what the cheap gates look at.
+type counts struct {
+	store Store
+	now   func() time.Time
+}
+
+// Running implements gate.Counts.
+func (c counts) Running(ctx context.Context) (int, error) {
+	return c.live(ctx, func(slot.Claim) bool { return true })
+}
+
+// RunningIn implements gate.Counts.
+func (c counts) RunningIn(ctx context.Context, repo string) (int, error) {
+	return c.live(ctx, func(cl slot.Claim) bool { return cl.Ref.Repo() == repo })
+}
+
+func (c counts) live(ctx context.Context, which func(slot.Claim) bool) (n int, err error) {
+	live, err := c.store.Live(ctx)
+	for _, cl := range live {
+		if cl.Kind != slot.Waiting && which(cl) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// RunsOf implements gate.Counts.
+func (c counts) RunsOf(ctx context.Context, ref slot.Ref, since time.Time) (n int, err error) {
+	runs, err := c.store.Runs(ctx, ref, 0)
+	for _, r := range runs {
+		if r.StartedAt.After(since) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// HoldOn implements gate.Counts.
+func (c counts) HoldOn(ctx context.Context, ref slot.Ref) (*slot.Hold, error) {
+	s, err := c.store.Look(ctx, ref)
+	return s.Hold, err
+}
+
+// gates are the gates in force; a new configuration brings new ones.
+type gates struct{ now atomic.Pointer[gate.Set] }
+
+func (g *gates) Tick() { g.now.Load().Tick() }
+
+func (g *gates) Decide(ctx context.Context, ask gate.Ask) gate.Decision {
+	return g.now.Load().Decide(ctx, ask)
+}
+
+func (g *gates) Hold(ctx context.Context, ask gate.Ask, run gate.Run) (gate.Decision, func(context.Context)) {
+	return g.now.Load().Hold(ctx, ask, run)
+}

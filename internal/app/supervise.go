@@ -1,0 +1,56 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/standby"
+	"github.com/oneslot/oneslot/internal/supervise"
+	"github.com/oneslot/oneslot/internal/told"
+)
+
+// Warm does beforehand what a supervisor's first step would pay for.
+func (a *App) Warm(ctx context.Context) {
+	a.Store.Look(ctx, slot.Ref{}) //nolint:errcheck // the step itself tells
+}
+
+// Supervise looks after the run of a job: what a supervisor of the daemon does.
+func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (supervise.Report, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return supervise.Report{}, a.decline(ctx, j, err)
+	}
+	s := supervise.Spec{
+		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler),
+		State: a.Store.Dir(), Claim: j.Claim, Key: j.Key, Previous: j.Previous,
+		Argv: j.Argv, Env: os.Environ(), Strip: j.Strip, Dir: j.Dir,
+		Stdin: null, Stdout: null, Stderr: null,
+		Timeout: j.Timeout, LogBytes: a.Config.Retention.LogBytes.V,
+		Attempt: j.Attempt, Rule: j.Rule, Tell: a.tell(j.Claim.Run), WardenArgv: warden,
+	}
+	rep, err := supervise.Run(ctx, s)
+	a.Tidy(ctx) //nolint:errcheck // the run is over; doctor tells what is kept for too long
+	return rep, err
+}
+
+// decline gives back the claim of a job that cannot be begun.
+func (a *App) decline(ctx context.Context, j standby.Job, err error) error {
+	_, e := a.Store.Release(ctx, j.Key, slot.Outcome{Result: slot.NoStart, Reason: err.Error(), Unspent: true})
+	return errors.Join(fmt.Errorf("%w: %w", slot.ErrUnknown, err), e)
+}
+
+// tell makes the file with the events that the run was given.
+func (a *App) tell(run string) func(context.Context, func(string, []byte) (string, error)) ([]byte, error) {
+	return func(ctx context.Context, keep func(string, []byte) (string, error)) ([]byte, error) {
+		events, err := a.Queue.Events(ctx, queue.Filter{Run: run})
+		if err != nil {
+			return nil, err
+		}
+		return told.Write(ctx, events, a.Queue, keep)
+	}
+}

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/intake/hook"
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/rule"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// desk takes wishes: it asks the rules who wants an event, and puts all of it into
+// the queue in one step.
+type desk struct {
+	queue  queue.Store
+	config func() *config.Config
+}
+
+// Accept implements hook.Sink.
+func (d desk) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) {
+	cfg := d.config()
+	rules := rule.New(cfg)
+	arrival := queue.Arrival{Delivery: &p.Delivery, AnyNew: anyNew(cfg)}
+	for _, e := range p.Events {
+		arrival.Wishes = append(arrival.Wishes, wanted(rules, e))
+	}
+	failpoint.Hit(failpoint.AfterAccept)
+	accepted, err := d.queue.Accept(ctx, arrival)
+	failpoint.Hit(failpoint.AfterCommit)
+	if err != nil {
+		return nil, err
+	}
+	results, kept := inOrder(arrival.Wishes, accepted)
+	if p.Delivery.File != "" && !kept {
+		os.Remove(p.Delivery.File) //nolint:errcheck // the sweep removes what is old
+	}
+	return results, nil
+}
+
+// inOrder gives one result for each wish: what became of it under the rule that
+// made the most of it. kept says whether anything of it needs the delivery's body.
+func inOrder(wishes []queue.Wish, accepted []queue.Accepted) (results []hook.Result, kept bool) {
+	for _, w := range wishes {
+		n := max(len(w.Policies), 1)
+		best := accepted[0]
+		for _, a := range accepted[:n] {
+			if weight(a.Intake) > weight(best.Intake) {
+				best = a
+			}
+		}
+		accepted = accepted[n:]
+		kept = kept || best.Event.ID != ""
+		results = append(results, hook.Result{ID: best.Event.ID, Intake: best.Intake, Of: best.Of, Reason: best.Reason})
+	}
+	return results, kept
+}
+
+func weight(i slot.Intake) int {
+	return slices.Index([]slot.Intake{slot.Ignored, slot.Duplicate, slot.Coalesced, slot.Queued}, i)
+}
+
+// wanted finds the rules that want an event. One whose ref is not known yet may be
+// wanted by any of them.
+func wanted(rules rule.Set, e slot.Event) queue.Wish {
+	w := queue.Wish{Event: e}
+	for _, r := range rules.Wanting(e) {
+		w.Policies = append(w.Policies, r.Policy())
+	}
+	if len(w.Policies) == 0 {
+		w.Ignored = fmt.Sprintf("no rule wants %s here", e.Kind)
+	}
+	return w
+}
+
+// anyNew reports whether the gate already_handled is off.
+func anyNew(cfg *config.Config) bool {
+	for _, g := range cfg.GatesInForce() {
+		if g.Type.V == "already_handled" {
+			return false
+		}
+	}
+	return true
+}
+
+// Wish is what a person or a program asks for.
+type Wish struct {
+	Ref  slot.Ref
+	Kind slot.EventKind // empty: manual
+	// Rule names one; "" is [worker]. nil: every rule that wants the event, or
+	// [worker] if none does.
+	Rule *string
+	Path string // slot.PathManual or slot.PathAPI
+	Key  string // of idempotency; empty: it is always new
+	Note string
+	// Run is a command given with the wish. Only whoever may start programs as
+	// this user anyway may give one.
+	Run []string
+	Dir string // its working folder
+}
+
+// Dispatch puts a wish into the queue.
+func (d desk) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
+	if w.Kind == "" {
+		w.Kind = slot.Manual
+	}
+	e := slot.Event{Path: w.Path, Repo: w.Ref.Repo(), Ref: w.Ref, Kind: w.Kind, Facts: slot.Facts{Note: w.Note}}
+	policies, err := d.policies(w, e)
+	if err != nil {
+		return nil, err
+	}
+	return d.queue.Accept(ctx, queue.Arrival{
+		Wishes: []queue.Wish{{Event: e, Policies: policies, Key: w.Key}}, AnyNew: true,
+	})
+}
+
+// policies are those of the rules that a wish is for.
+func (d desk) policies(w Wish, e slot.Event) (list []queue.Policy, err error) {
+	rules := rule.New(d.config())
+	if w.Rule == nil && len(w.Run) == 0 {
+		for _, r := range rules.Wanting(e) {
+			list = append(list, r.Policy())
+		}
+		if len(list) > 0 {
+			return list, nil
+		}
+	}
+	name := ""
+	if w.Rule != nil {
+		name = *w.Rule
+	}
+	r, ok := rules.Named(name)
+	if !ok {
+		return nil, fmt.Errorf("%w: no rule has the name %q", slot.ErrUsage, name)
+	}
+	if _, has := rules.Worker(); name == "" && !has && len(w.Run) == 0 {
+		return nil, fmt.Errorf("%w: there is nothing to run for it: set [worker] run, name a --rule, or give a command after --", slot.ErrConfig)
+	}
+	p := r.Policy()
+	p.Run, p.Dir = w.Run, w.Dir
+	return []queue.Policy{p}, nil
+}

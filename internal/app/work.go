@@ -1,0 +1,42 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/standby"
+)
+
+// Dispatch puts a wish into the queue. When it returns, the wish is on disk.
+func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
+	return desk{a.Queue, a.config}.Dispatch(ctx, w)
+}
+
+func (a *App) config() *config.Config { return a.Config }
+
+// Work works the queue of one ref until over says so, or nothing of it is left. A
+// nil over never does.
+func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over func(context.Context) (bool, error)) error {
+	set, err := a.gatesOf(a.Config)
+	if err != nil {
+		return err
+	}
+	if over == nil {
+		over = func(context.Context) (bool, error) { return false, nil }
+	}
+	log := slog.New(slog.DiscardHandler)
+	pool := standby.NewPool(supervisor, log)
+	defer pool.Close()
+	return a.NewDispatcher(pool, set, a.config, uncounted{}, log).Work(ctx, ref, over)
+}
+
+// uncounted is for whoever serves no metrics.
+type uncounted struct{}
+
+func (uncounted) Decided(slot.Verdict, string) {}
+func (uncounted) Claimed(time.Duration)        {}
+func (uncounted) Started(time.Duration)        {}

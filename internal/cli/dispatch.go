@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+type dispatchOptions struct {
+	kind   string
+	rule   string
+	key    string
+	note   string
+	wait   bool
+	asJSON bool
+}
+
+// wishView is what became of a wish, under one rule.
+type wishView struct {
+	Event  *string  `json:"event"`
+	Ref    slot.Ref `json:"ref"`
+	Kind   string   `json:"kind"`
+	Rule   string   `json:"rule"`
+	Result string   `json:"result"`
+	Of     *string  `json:"of"`
+	Reason *string  `json:"reason"`
+	Daemon *int     `json:"daemon"` // its pid; null for none
+}
+
+func (c *cli) dispatchVerb() *cobra.Command {
+	var o dispatchOptions
+	cmd := &cobra.Command{
+		Use:   "dispatch REF [flags] [-- CMD [ARG...]]",
+		Short: "Put a wish in the queue",
+		Long: `Dispatch records that somebody wants work on REF. When it returns, the wish is on
+disk. It only records: what runs is said by the rules and [worker] of whoever
+works the queue, or by CMD, which is started as it is given, in this folder.
+
+Without a daemon nobody works the queue; dispatch says so, and --wait works it
+for this ref, in the foreground, until the wish has come to its end. With a
+daemon --wait waits for that.
+
+Exit codes:
+  0    it is in the queue; with --wait: a run that ended 0 was told of it
+  the run's own  with --wait, if every attempt failed (1 if it had none)
+  64   wrong usage, or not a ref
+  69   unknown: the store could not be asked
+  77   not allowed
+  78   bad configuration: there is nothing to run
+  80   with --wait: the wish was skipped
+  130  Ctrl-C while waiting; the wish stays in the queue`,
+		Example: "  oneslot dispatch octo-org/octo-repo#12 --rule fix-ci\n  oneslot dispatch octo-org/octo-repo#12 --wait -- ./fix.sh",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			words, argv, err := c.splitMaybe(cmd, args)
+			if err != nil {
+				return err
+			}
+			if len(words) != 1 {
+				return c.usagef(cmd, "it needs one REF")
+			}
+			if o.kind != "" && !slices.Contains(slot.EventKinds(), slot.EventKind(o.kind)) {
+				return c.usagef(cmd, "there is no kind %q", o.kind)
+			}
+			return c.dispatch(cmd, words[0], argv, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.kind, "kind", "", "`kind` of event, as rules name it (default manual)")
+	f.StringVar(&o.rule, "rule", "", "`name` of the rule to go by (default every rule that wants it, else [worker])")
+	f.StringVar(&o.key, "key", "", "idempotency `key`: the same wish given again is a duplicate")
+	f.StringVar(&o.note, "note", "", "`text` for the worker and the record")
+	f.BoolVar(&o.wait, "wait", false, "return when the wish has come to its end")
+	f.BoolVar(&o.asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func (c *cli) dispatch(cmd *cobra.Command, word string, argv []string, o dispatchOptions) error {
+	a, ref, err := c.openFor(cmd, word)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if a.Queue == nil {
+		return fmt.Errorf("%w: dispatch through %s is not in this version", slot.ErrConfig, a.Store.Address())
+	}
+	w := app.Wish{Ref: ref, Kind: slot.EventKind(o.kind), Path: slot.PathManual, Key: o.key, Note: o.note, Run: argv}
+	if cmd.Flags().Changed("rule") {
+		w.Rule = &o.rule
+	}
+	if len(argv) > 0 {
+		if w.Dir, err = os.Getwd(); err != nil {
+			return err
+		}
+	}
+	accepted, err := a.Dispatch(ctx, w)
+	if err != nil {
+		return err
+	}
+	pid, err := a.Daemon()
+	if err != nil {
+		return err
+	}
+	if err := c.sayAccepted(a, accepted, ref, pid, o); err != nil || !o.wait {
+		return err
+	}
+	return c.awaitWish(cmd, a, ref, accepted, pid)
+}
+
+// sayAccepted tells what became of a wish.
+func (c *cli) sayAccepted(a *app.App, accepted []queue.Accepted, ref slot.Ref, pid int, o dispatchOptions) error {
+	views := []wishView{}
+	for _, acc := range accepted {
+		views = append(views, wishView{
+			Event: text(acc.Event.ID), Ref: ref, Kind: string(acc.Event.Kind), Rule: acc.Rule, Result: string(acc.Intake),
+			Of: text(acc.Of), Reason: text(acc.Reason), Daemon: number(pid),
+		})
+		if o.asJSON {
+			continue
+		}
+		line := fmt.Sprintf("%s: %s", ref, acc.Intake)
+		if acc.Rule != "" {
+			line += " for rule " + acc.Rule
+		}
+		if acc.Of != "" {
+			line += " of " + acc.Of
+		}
+		if acc.Reason != "" {
+			line += ": " + acc.Reason
+		}
+		c.printf(c.Out, "%s\n", clean(line))
+	}
+	if pid == 0 && !o.wait && a.Queue != nil {
+		c.printf(c.Err, "oneslot: no daemon works this queue: start `oneslot serve`, or dispatch with --wait\n")
+	}
+	if o.asJSON {
+		return printJSON(c.Out, views)
+	}
+	return nil
+}
+
+// awaitWish waits for the end of the events, working the queue itself if there is
+// no daemon.
+func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted []queue.Accepted, pid int) error {
+	var ids []string
+	for _, acc := range accepted {
+		switch {
+		case acc.Intake == slot.Duplicate && acc.Of != "":
+			ids = append(ids, acc.Of)
+		case acc.Event.ID != "":
+			ids = append(ids, acc.Event.ID)
+		}
+	}
+	end := &wishEnd{app: a, ref: ref, ids: ids}
+	if pid == 0 && a.Queue != nil {
+		if err := c.work(cmd, a, ref, end.over); err != nil {
+			return err
+		}
+		return end.verdict(cmd.Context())
+	}
+	ctx, stop := interruptible(cmd.Context())
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		done, err := end.over(ctx)
+		if done || err != nil && ctx.Err() == nil {
+			stop()
+			return errors.Join(err, end.verdict(cmd.Context()))
+		}
+		select {
+		case <-ctx.Done():
+			return stop()
+		case <-tick.C:
+		}
+	}
+}
+
+// wishEnd looks whether a wish has come to its end.
+type wishEnd struct {
+	app  *app.App
+	ref  slot.Ref
+	ids  []string
+	last []queue.Record
+}
+
+// over reports whether all events of the wish have ended.
+func (w *wishEnd) over(ctx context.Context) (bool, error) {
+	records, err := w.app.Queue.Events(ctx, queue.Filter{Ref: w.ref})
+	if err != nil {
+		return false, err
+	}
+	w.last = nil
+	for _, r := range records {
+		if !slices.Contains(w.ids, r.ID) {
+			continue
+		}
+		if r.State == queue.EventWaiting || r.State == queue.EventUnresolved {
+			return false, nil
+		}
+		w.last = append(w.last, r)
+	}
+	return true, nil
+}
+
+// verdict is the exit code of a wish that has ended: the worst of its events'.
+func (w *wishEnd) verdict(ctx context.Context) error {
+	worst := exitOK
+	for _, r := range w.last {
+		switch r.State {
+		case queue.EventSkipped:
+			worst = max(worst, exitSkipped)
+		case queue.EventDead:
+			run, err := w.app.Store.Run(ctx, r.Run)
+			if err == nil && run.Outcome.Exit != nil && *run.Outcome.Exit != 0 {
+				return &exitError{*run.Outcome.Exit}
+			}
+			return &exitError{1}
+		}
+	}
+	if worst == exitOK {
+		return nil
+	}
+	return &exitError{worst}
+}
+
+// work works the queue of a ref in the foreground.
+func (c *cli) work(cmd *cobra.Command, a *app.App, ref slot.Ref, over func(context.Context) (bool, error)) error {
+	supervisor, err := c.supervisorArgv()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(cmd.Context())
+	err = a.Work(ctx, supervisor, ref, over)
+	if code := stop(); code != nil {
+		return code
+	}
+	return err
+}

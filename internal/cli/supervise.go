@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/standby"
+)
+
+// superviseVerbName is the hidden verb of the daemon's supervisors. It is not for
+// people.
+const superviseVerbName = "supervise-internal"
+
+func (c *cli) superviseVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:    superviseVerbName,
+		Short:  "A supervisor that waits for its job; started by oneslot itself",
+		Hidden: true,
+		Args:   c.exactly(0, "no arguments"),
+		RunE:   func(cmd *cobra.Command, _ []string) error { return c.superviseJob(cmd) },
+	}
+}
+
+// supervisorArgv starts a supervisor with the store and configuration of this
+// command.
+func (c *cli) supervisorArgv() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
+	}
+	argv := []string{self, superviseVerbName}
+	if c.config != "" {
+		argv = append(argv, "--config", c.config)
+	}
+	if c.store != "" {
+		argv = append(argv, "--store", c.store)
+	}
+	return argv, nil
+}
+
+// superviseJob prepares what can be prepared, waits for the job, and does it.
+func (c *cli) superviseJob(cmd *cobra.Command) error {
+	a, err := c.open(cmd)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	a.Warm(ctx)
+	job, err := standby.Receive(c.In)
+	if errors.Is(err, standby.ErrNoJob) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
+	}
+	rep, err := a.Supervise(ctx, job, []string{self, wardenVerbName})
+	if err != nil && !rep.Ran {
+		return err
+	}
+	return c.followUp(cmd, a, job)
+}
+
+// followUp works the queue for the ref of a run that has ended, if no daemon does.
+func (c *cli) followUp(cmd *cobra.Command, a *app.App, job standby.Job) error {
+	if a.Queue == nil {
+		return nil
+	}
+	pid, err := a.Daemon()
+	if err != nil || pid != 0 {
+		return err
+	}
+	return c.work(cmd, a, job.Claim.Ref, nil)
+}
+
+// holdUnitVerb is what a unit runs that stands for a run; see gate.HoldUnit.
+func (c *cli) holdUnitVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:                gate.HoldUnitVerb,
+		Short:              "What a unit runs that stands for a run; started by oneslot itself",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run, err := gate.ParseHoldUnit(args)
+			if err != nil {
+				return err
+			}
+			return gate.HoldUnit(cmd.Context(), run)
+		},
+	}
+}

@@ -1,0 +1,33 @@
+package config
+
+// Hook is one webhook endpoint, POST /hooks/NAME.
+type Hook struct {
+	Name  Value[string] // path-safe
+	Forge Value[string] // one of ForgeTypes
+	// Host is the canonical host that its refs get; empty: the one that each
+	// payload names.
+	Host   Value[string]
+	Secret Secret
+	// Unsigned: requests without a signature are taken.
+	Unsigned Value[bool]
+	// Commands are what a comment's line begins with to be a command.
+	Commands Value[[]string]
+
+	origin Origin
+}
+
+func newHook(at Origin) Hook {
+	return Hook{Unsigned: byDefault(false), Commands: byDefault([]string{"/oneslot"}), origin: at}
+}
+
+// Roles are what a token may do; each may all that the one before it may.
+func Roles() []string { return []string{"read", "dispatch", "admin"} }
+
+// Token is a token of the API.
+type Token struct {
+	Name   Value[string]
+	Role   Value[string] // one of Roles
+	Secret Secret
+
+	origin Origin
+}

@@ -1,0 +1,160 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// Secret is where a secret is to be found; it is read when it is needed. One of
+// the two is set, or neither: no secret.
+type Secret struct {
+	File Value[string] // absolute path
+	Env  Value[string] // a variable's name
+}
+
+// IsSet reports whether there is a secret.
+func (s Secret) IsSet() bool { return s.File.V != "" || s.Env.V != "" }
+
+// named reports whether a place was given, even a bad one.
+func (s Secret) named() bool { return s.File.Origin != (Origin{}) || s.Env.Origin != (Origin{}) }
+
+// String says where the secret is, and never what it is.
+func (s Secret) String() string {
+	switch {
+	case s.File.V != "":
+		return "file " + s.File.V
+	case s.Env.V != "":
+		return "environment " + s.Env.V
+	}
+	return "none"
+}
+
+func (s Secret) origin() Origin {
+	if s.File.V != "" {
+		return s.File.Origin
+	}
+	return s.Env.Origin
+}
+
+// ReadSecret reads a secret. One line end at its end is dropped, for editors and
+// echo put it there. Warnings and the error, a *Problems, never show it. An empty
+// secret is an error, and so is none at all.
+func (c *Config) ReadSecret(s Secret) (value []byte, warnings []string, err error) {
+	value, warnings, err = c.readSecret(s)
+	if err == nil && len(value) == 0 {
+		err = errors.New("the secret is empty")
+	}
+	if err != nil {
+		return nil, warnings, Refuse(s.origin(), "%s: %v", s, err)
+	}
+	return value, warnings, nil
+}
+
+// readSecret is ReadSecret for a secret that may be empty.
+func (c *Config) readSecret(s Secret) (value []byte, warnings []string, err error) {
+	warn := func(format string, args ...any) {
+		warnings = append(warnings, Problem{s.origin(), s.String() + " " + fmt.Sprintf(format, args...)}.String())
+	}
+	if s.File.V != "" {
+		var mode fs.FileMode
+		if value, mode, err = readBounded(s.File.V); err != nil {
+			return nil, nil, err
+		}
+		if mode.IsRegular() && mode.Perm()&0o077 != 0 {
+			warn("can be read or written by others (mode %04o); chmod go-rwx it", mode.Perm())
+		}
+	} else if s.Env.V != "" {
+		v, ok := c.lookup(s.Env.V)
+		if !ok {
+			return nil, nil, errors.New("the variable is not set")
+		}
+		value = []byte(v)
+	}
+	value, dropped := dropLineEnd(value)
+	if dropped {
+		warn("ends in a line end, which does not count")
+	}
+	if isControl := func(r rune) bool { return r < ' ' || r == 0x7f }; len(bytes.TrimSpace(value)) != len(value) || bytes.ContainsFunc(value, isControl) {
+		warn("has white space at an end, or control characters, which count")
+	}
+	return value, warnings, nil
+}
+
+// APIToken is what this process shows to the API of a daemon; empty for nothing.
+func (c *Config) APIToken() string {
+	v, _ := c.lookup("ONESLOT_API_TOKEN")
+	return v
+}
+
+func (c *Config) lookup(name string) (string, bool) {
+	if c.env == nil { // not from Load
+		return "", false
+	}
+	return c.env(name)
+}
+
+func dropLineEnd(b []byte) ([]byte, bool) {
+	rest, ok := bytes.CutSuffix(b, []byte("\n"))
+	if ok {
+		rest = bytes.TrimSuffix(rest, []byte("\r"))
+	}
+	return rest, ok
+}
+
+// SecretVariables names the variables that hold secrets of the coordinator, which
+// no worker is given unless its rule lists them.
+func (c *Config) SecretVariables() []string {
+	list := []string{"ONESLOT_API_TOKEN"}
+	for _, s := range c.secrets() {
+		if s.Env.V != "" && !slices.Contains(list, s.Env.V) {
+			list = append(list, s.Env.V)
+		}
+	}
+	return list
+}
+
+func (c *Config) secrets() []Secret {
+	var list []Secret
+	for _, h := range c.Hooks {
+		list = append(list, h.Secret)
+	}
+	for _, t := range c.Tokens {
+		list = append(list, t.Secret)
+	}
+	return list
+}
+
+// CheckSecrets reads every secret and says what is odd about them. The error is a
+// *Problems with all that is wrong.
+func (c *Config) CheckSecrets() (warnings []string, err error) {
+	all := &Problems{}
+	check := func(s Secret, read func(Secret) ([]byte, []string, error)) {
+		_, more, err := read(s)
+		warnings = append(warnings, more...)
+		var bad *Problems
+		if errors.As(err, &bad) {
+			all.List = append(all.List, bad.List...)
+		} else if err != nil {
+			all.add(s.origin(), "%s: %v", s, err)
+		}
+	}
+	for _, h := range c.Hooks {
+		switch value, _, err := c.readSecret(h.Secret); {
+		case !h.Secret.IsSet():
+		case !h.Unsigned.V:
+			check(h.Secret, c.ReadSecret)
+		default:
+			check(h.Secret, c.readSecret)
+			if err == nil && len(value) > 0 {
+				warnings = append(warnings, Problem{h.Unsigned.Origin, "hook.unsigned: means nothing beside a secret"}.String())
+			}
+		}
+	}
+	for _, t := range c.Tokens {
+		check(t.Secret, c.ReadSecret)
+	}
+	return warnings, all.Err()
+}

@@ -1,0 +1,130 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// overdue is how long an item may be due before the sweep speaks of it.
+const overdue = time.Minute
+
+// Repair is one thing that the sweep found out of order.
+type Repair struct {
+	Ref    slot.Ref
+	Run    string
+	Reason string
+}
+
+// Sweep compares what should be running or waiting with what is. Live runs are
+// adopted: their end will be seen. What a dead one left is cleared and settled.
+// Each repair is a decision on its ref, and returned.
+func (d *Dispatcher) Sweep(ctx context.Context) ([]Repair, error) {
+	var found []Repair
+	running, err := d.Queue.Items(ctx, queue.Filter{State: string(queue.Running)})
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range running {
+		r, err := d.check(ctx, it)
+		if err != nil {
+			return found, err
+		}
+		found = d.report(ctx, found, r)
+	}
+	live, err := d.Claims.Live(ctx)
+	if err != nil {
+		return found, err
+	}
+	for _, c := range live {
+		d.watch(c) // if it has ended, what it left is cleared now
+	}
+	late, err := d.late(ctx)
+	for _, r := range late {
+		found = d.report(ctx, found, r)
+	}
+	d.Nudge()
+	return found, err
+}
+
+// check looks at one item that is said to be running.
+func (d *Dispatcher) check(ctx context.Context, it queue.Item) (*Repair, error) {
+	s, err := d.Claims.Look(ctx, it.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if c := s.Live(); c != nil && c.Run == it.Run {
+		return nil, nil // watched below, with all live claims
+	}
+	run, err := d.Journal.Run(ctx, it.Run)
+	switch {
+	case err != nil:
+		// The store lost it, or never knew it: its claim is over, so nothing of it
+		// can start any more.
+		run = slot.Run{ID: it.Run, Outcome: slot.Outcome{Result: slot.Vanish, Reason: "its run is not on record"}}
+	case run.State != slot.RunEnded && s.Live() == nil:
+		if err := d.Reap(ctx, it.Ref); err != nil {
+			return nil, err
+		}
+		return &Repair{it.Ref, it.Run, "its claim was over, but its tree was not known to be gone: cleared"}, nil
+	case run.State != slot.RunEnded:
+		return nil, nil // whoever took the slot clears it
+	}
+	failpoint.Hit(failpoint.BeforeSettle)
+	settled, err := d.Queue.Settle(ctx, it.Run, run.Outcome)
+	if err != nil || !settled {
+		return nil, err
+	}
+	return &Repair{it.Ref, it.Run, "the run had ended, but its work item was not settled"}, nil
+}
+
+// late finds items that should have started long ago.
+func (d *Dispatcher) late(ctx context.Context) ([]*Repair, error) {
+	busy, full, none := d.occupied()
+	if none {
+		return nil, nil // they wait for room, and their slots' decisions say so
+	}
+	looks, err := d.Queue.Pick(ctx, atOnce, busy, full)
+	if err != nil {
+		return nil, err
+	}
+	var found []*Repair
+	for _, l := range looks {
+		if by := d.Clock.Wall().Sub(l.Item.Due); by > overdue {
+			found = append(found, &Repair{l.Item.Ref, "", fmt.Sprintf("due for %v and not started: looked at again", by.Round(time.Second))})
+		}
+	}
+	return found, nil
+}
+
+func (d *Dispatcher) report(ctx context.Context, found []Repair, r *Repair) []Repair {
+	if r == nil {
+		return found
+	}
+	d.Log.Warn("repaired", "ref", r.Ref, "run", r.Run, "reason", r.Reason)
+	d.Metrics.Decided(slot.Ended, slot.PathSweep)
+	err := d.Journal.Note(ctx, slot.Decision{Ref: r.Ref, Path: slot.PathSweep, Verdict: slot.Ended, Reason: "repaired",
+		Detail: r.Reason, Next: "it goes on as its work item says", Run: r.Run})
+	if err != nil {
+		d.Log.Error("a repair could not be recorded", "ref", r.Ref, "err", err)
+	}
+	return append(found, *r)
+}
+
+// Alarm tells of items that have been put off for longer than after.
+func (d *Dispatcher) Alarm(ctx context.Context, after time.Duration) error {
+	items, err := d.Queue.Items(ctx, queue.Filter{State: string(queue.Pending), Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if by := d.Clock.Wall().Sub(it.Deferred); !it.Deferred.IsZero() && by > after {
+			d.Log.Warn("put off for long", "ref", it.Ref, "rule", it.Policy.Rule, "for", by.Round(time.Second), "reason", it.Reason, "detail", it.Detail, "looks", it.Defers)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,298 @@
+package dispatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/standby"
+)
+
+// attempt is one item on its way through the path. It belongs to one goroutine.
+type attempt struct {
+	*Dispatcher
+	look queue.Look
+	plan Plan
+	run  string
+	req  claim.Request
+	sup  *standby.Supervisor
+	ask  gate.Ask
+}
+
+// try is the path. It ends with a start, or with a decision that says why not.
+func (d *Dispatcher) try(ctx context.Context, l queue.Look) {
+	a := &attempt{Dispatcher: d, look: l}
+	if !a.planned(ctx) || !a.mayGo(ctx) {
+		return
+	}
+	grant, ok := a.claimed(ctx)
+	if !ok {
+		return
+	}
+	a.under(ctx, grant)
+}
+
+// planned reads what is to run, and makes the item's events dead letters if that
+// is nothing any more.
+func (a *attempt) planned(ctx context.Context) bool {
+	it := a.look.Item
+	a.ask = gate.Ask{Ref: it.Ref, Sha: it.Sha, Rule: it.Policy.Rule, Path: a.path(), Events: events(a.look.Events)}
+	plan, err := a.Plans.Plan(it, it.Sha)
+	if err != nil {
+		a.done("dead letter", a.Queue.Kill(ctx, it.ID, "", a.decision(slot.Skip, "rule", err.Error(),
+			"the events are dead letters; mend the rule and `oneslot retry` them")))
+		return false
+	}
+	a.plan = plan
+	return true
+}
+
+func (a *attempt) path() string {
+	if n := len(a.look.Events); n > 0 {
+		return a.look.Events[n-1].Path
+	}
+	return slot.PathSweep
+}
+
+func events(records []queue.Record) []slot.Event {
+	list := make([]slot.Event, len(records))
+	for i, r := range records {
+		list[i] = r.Event
+	}
+	return list
+}
+
+// mayGo asks the gates, and carries out what they say.
+func (a *attempt) mayGo(ctx context.Context) bool {
+	dec := a.Gates.Decide(ctx, a.ask)
+	return a.obey(ctx, dec, "")
+}
+
+// obey carries out a decision of the gates for an item that run (if not empty) has
+// begun, and reports whether the way is free.
+func (a *attempt) obey(ctx context.Context, dec gate.Decision, run string) bool {
+	it := a.look.Item.ID
+	for reason, ids := range byReason(dec) {
+		sd := a.decision(slot.Skip, reason.Reason, reason.Detail, "these events are over; others go on")
+		if err := a.Queue.Skip(ctx, it, run, a.look.Last, ids, sd); err != nil {
+			a.done("skip", err)
+			return false
+		}
+	}
+	switch dec.Verdict {
+	case slot.Defer:
+		until := dec.Until
+		if until.IsZero() {
+			until = a.Clock.Wall().Add(gateEvery)
+		}
+		a.done("defer", a.Queue.Defer(ctx, it, run, until, a.decision(slot.Defer, dec.Reason, dec.Detail, "it is looked at again; nothing is spent")))
+		return false
+	case slot.Skip:
+		if len(dec.Skipped) == 0 {
+			a.done("skip", a.Queue.Skip(ctx, it, run, a.look.Last, nil, a.decision(slot.Skip, dec.Reason, dec.Detail, "these events are over")))
+		}
+		return false
+	}
+	for _, e := range dec.Evidence {
+		if e.Verdict == slot.Unknown { // and on_error let it pass: that is on record
+			a.done("note", a.Journal.Note(ctx, a.decision(slot.Proceed, e.Reason, e.Detail, "the work goes on, as on_error says")))
+		}
+	}
+	return true
+}
+
+// why is what several events were ended by.
+type why struct{ Reason, Detail string }
+
+func byReason(dec gate.Decision) map[why][]string {
+	ended := map[why][]string{}
+	for id, ans := range dec.Skipped {
+		w := why{ans.Reason, ans.Detail}
+		ended[w] = append(ended[w], id)
+	}
+	return ended
+}
+
+// claimed takes the slot in the name of a supervisor that waits for its job.
+func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
+	it := a.look.Item
+	sup, err := a.Pool.Get()
+	if err != nil {
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", a.Clock.Wall().Add(gateEvery), a.decision(slot.Unknown, "supervisor", err.Error(), "it is tried again")))
+		return claim.Grant{}, false
+	}
+	a.sup = sup
+	a.run = claim.NewID()
+	a.req = claim.Request{
+		Ref: it.Ref, Key: claim.NewKey(it.Ref), Kind: slot.Supervised, Run: a.run, Rule: it.Policy.Rule,
+		Holder: a.Holder(a.path(), filepath.Base(a.plan.Argv[0]), sup.Process),
+		Dir:    filepath.Join(a.State, "runs", a.run), Warden: a.Warden,
+		TTL: a.plan.TTL, Grace: a.plan.Grace, Limits: a.Plans.Limits(),
+	}
+	asked := a.Clock.Boot()
+	grant, err := a.Taker.Take(ctx, a.req)
+	var busy *slot.BusyError
+	if errors.As(err, &busy) && busy.Claim.Kind == slot.Waiting {
+		// What it waits for is an event that a rule wants, and here is one.
+		a.req.Displace = &claim.Displace{Claim: busy.Claim.ID, Why: claim.Resumed, Detail: "an event came for it"}
+		grant, err = a.Taker.Take(ctx, a.req)
+	}
+	if err == nil {
+		a.Metrics.Claimed(a.Clock.Boot() - asked)
+		return grant, true
+	}
+	sup.Close()
+	a.refused(ctx, err)
+	return claim.Grant{}, false
+}
+
+// refused puts the item off because of what the claim store said; the store has
+// the decision on record already.
+func (a *attempt) refused(ctx context.Context, err error) {
+	it := a.look.Item
+	var busy *slot.BusyError
+	var def *slot.DeferError
+	until := a.Clock.Wall().Add(gateEvery)
+	switch {
+	case errors.As(err, &def) && def.Reason == slot.ReasonCapacity:
+		// It stays due: whatever ends makes room, and nothing need be written.
+		a.crowded(it.Ref, a.req.Limits)
+		a.Metrics.Decided(slot.Defer, def.Reason)
+		return
+	case errors.As(err, &def):
+		if !def.Until.IsZero() {
+			until = def.Until
+		}
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.decision(slot.Defer, def.Reason, def.Detail, "it is looked at again; nothing is spent")))
+	case errors.As(err, &busy):
+		a.watch(busy.Claim)
+		if at := busy.Claim.ExpiresAt; !at.IsZero() && at.Before(until) && at.After(a.Clock.Wall()) {
+			until = at
+		}
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.decision(slot.Defer, busy.Reason, detail(busy), "it starts when the slot is free; nothing is spent")))
+	default:
+		a.Log.Error("the slot could not be claimed; nothing starts", "ref", it.Ref, "err", err)
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", a.Clock.Wall().Add(time.Second), a.decision(slot.Unknown, "claim", err.Error(), "nothing was started; it is tried again")))
+	}
+}
+
+func detail(busy *slot.BusyError) string {
+	if busy.Claim.ID == "" {
+		return busy.Error()
+	}
+	return busy.Claim.Holder.String()
+}
+
+// under is the path from the granted claim on.
+func (a *attempt) under(ctx context.Context, grant claim.Grant) {
+	asked := a.Clock.Boot()
+	look, err := a.Queue.Begin(ctx, queue.Begin{Item: a.look.Item.ID, Run: a.run, Policy: a.plan.Policy})
+	if err != nil {
+		a.giveBack(ctx, "the work item: "+err.Error())
+		if !errors.Is(err, queue.ErrStale) {
+			a.Log.Error("a work item could not be begun", "ref", a.look.Item.Ref, "err", err)
+		}
+		return
+	}
+	failpoint.Hit(failpoint.AfterBegin)
+	a.look = look
+	a.ask.Events, a.ask.Claimed, a.ask.Self, a.ask.Sha = events(look.Events), true, a.req.Key.Claim, look.Item.Sha
+
+	kept, stop := claim.Keep(ctx, a.Claims, a.Clock, a.req.Key, asked, grant.Claim.Left)
+	undo, ok := a.facts(kept)
+	lost := context.Cause(kept)
+	stop()
+	if !ok || lost != nil {
+		if lost != nil {
+			a.putBack(ctx, "facts_unknown", lost.Error())
+		}
+		a.giveBack(ctx, "the gates did not let it start")
+		return
+	}
+	if err := a.start(ctx, grant); err != nil {
+		undo(ctx)
+		a.putBack(ctx, "supervisor", err.Error())
+		a.giveBack(ctx, err.Error())
+	}
+}
+
+// facts asks the gates again, now that nobody else can start, and has those that
+// keep others out do it.
+func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok bool) {
+	none := func(context.Context) {}
+	if !a.obey(ctx, a.Gates.Decide(ctx, a.ask), a.run) {
+		return none, false
+	}
+	dec, undo := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Supervisor: a.sup.Process, State: a.State})
+	if undo == nil {
+		undo = none
+	}
+	if !a.obey(ctx, dec, a.run) {
+		undo(ctx)
+		return none, false
+	}
+	return undo, true
+}
+
+// start hands the run over.
+func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
+	// The events may have brought a newer head since.
+	plan, err := a.Plans.Plan(a.look.Item, a.look.Item.Sha)
+	if err != nil {
+		return err
+	}
+	c := grant.Claim
+	c.Left = a.plan.TTL // the supervisor's first step renews it
+	job := standby.Job{
+		Claim: c, Key: a.req.Key, Previous: grant.Displaced, Argv: plan.Argv, Dir: plan.Dir,
+		Strip: plan.Strip, Rule: a.look.Item.Policy.Rule, Attempt: a.look.Item.Attempts + 1, Timeout: plan.Timeout,
+	}
+	if err := a.sup.Start(job); err != nil {
+		return fmt.Errorf("the supervisor did not take the job: %w", err)
+	}
+	a.Metrics.Decided(slot.Proceed, "")
+	a.Metrics.Started(a.Clock.Wall().Sub(a.look.Item.Last))
+	a.Log.Info("started", "ref", c.Ref, "run", a.run, "claim", c.ID, "rule", job.Rule, "events", len(a.look.Events), "attempt", job.Attempt)
+	c.Holder.Process = a.sup.Process
+	a.watch(c)
+	go a.Pool.Refill()
+	return nil
+}
+
+// putBack has the item wait again although its run has begun.
+func (a *attempt) putBack(ctx context.Context, reason, detail string) {
+	a.done("put back", a.Queue.Defer(ctx, a.look.Item.ID, a.run, a.Clock.Wall().Add(gateEvery), a.decision(slot.Unknown, reason, detail, "it is looked at again; nothing is spent")))
+}
+
+// giveBack releases a claim under which nothing started. If that fails the claim
+// dies with the supervisor.
+func (a *attempt) giveBack(ctx context.Context, reason string) {
+	out := slot.Outcome{Result: slot.NoStart, Reason: reason, Unspent: true}
+	if _, err := a.Claims.Release(ctx, a.req.Key, out); err != nil {
+		a.Log.Error("a claim could not be given back; it ends with its supervisor", "ref", a.req.Ref, "err", err)
+	}
+	a.sup.Close()
+}
+
+// decision is the record of a verdict on the item.
+func (a *attempt) decision(v slot.Verdict, reason, detail, next string) slot.Decision {
+	a.Metrics.Decided(v, reason)
+	return slot.Decision{
+		Ref: a.look.Item.Ref, Path: a.path(), Verdict: v, Reason: reason, Detail: detail, Next: next, Run: a.run,
+	}
+}
+
+// done looks at the end of a step on the queue. A stale item is somebody else's
+// business by now; any other failure leaves the item as it was, to be picked again.
+func (a *attempt) done(what string, err error) {
+	if err != nil && !errors.Is(err, queue.ErrStale) {
+		a.Log.Error("the queue could not be written; the item stays as it is", "step", what, "ref", a.look.Item.Ref, "err", err)
+	}
+}

@@ -1,0 +1,99 @@
+package gate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	systemdbus "github.com/coreos/go-systemd/v22/dbus"
+	"github.com/godbus/dbus/v5"
+)
+
+// busAddress is a socket that may lead to a manager. hello: it is a bus, where one
+// has to introduce oneself; otherwise it is the manager itself.
+type busAddress struct {
+	addr  string
+	hello bool
+}
+
+// addresses lists where the manager may be reached, the best first: its own socket,
+// which is there without any bus, then the bus.
+func (g *systemd) addresses() ([]busAddress, error) {
+	if !g.User {
+		bus := g.Getenv("DBUS_SYSTEM_BUS_ADDRESS")
+		if bus == "" {
+			bus = "unix:path=/run/dbus/system_bus_socket"
+		}
+		list := []busAddress{{bus, true}}
+		if os.Geteuid() == 0 {
+			list = append([]busAddress{{"unix:path=/run/systemd/private", false}}, list...)
+		}
+		return list, nil
+	}
+	dir := g.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		dir = "/run/user/" + strconv.Itoa(os.Getuid())
+		if _, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("no bus: XDG_RUNTIME_DIR is not set, and there is no %s", dir)
+		}
+	}
+	list := []busAddress{
+		{socketAddress(filepath.Join(dir, "systemd", "private")), false},
+		{socketAddress(filepath.Join(dir, "bus")), true},
+	}
+	if bus := g.Getenv("DBUS_SESSION_BUS_ADDRESS"); bus != "" && bus != list[1].addr {
+		list = append(list, busAddress{bus, true})
+	}
+	return list, nil
+}
+
+func socketAddress(path string) string {
+	return "unix:path=" + dbus.EscapeBusAddressValue(path)
+}
+
+// dial connects to the first address that answers. The connection ends with ctx.
+func (g *systemd) dial(ctx context.Context) (*dbus.Conn, busAddress, error) {
+	list, err := g.addresses()
+	if err != nil {
+		return nil, busAddress{}, err
+	}
+	var failed error
+	for _, a := range list {
+		conn, err := a.dial(ctx)
+		if err == nil {
+			return conn, a, nil
+		}
+		failed = errors.Join(failed, fmt.Errorf("no bus at %s: %w", a.addr, err))
+	}
+	return nil, busAddress{}, failed
+}
+
+func (a busAddress) dial(ctx context.Context) (*dbus.Conn, error) {
+	conn, err := dbus.Dial(a.addr, dbus.WithContext(ctx))
+	if err != nil {
+		return nil, err
+	}
+	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
+	if err == nil && a.hello {
+		err = conn.Hello()
+	}
+	if err != nil {
+		conn.Close()
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, err
+	}
+	return conn, nil
+}
+
+// connect opens a connection for one conversation. Close it; it ends with ctx too.
+func (g *systemd) connect(ctx context.Context) (*systemdbus.Conn, error) {
+	return systemdbus.NewConnection(func() (*dbus.Conn, error) {
+		conn, _, err := g.dial(ctx)
+		return conn, err
+	})
+}

@@ -1,0 +1,77 @@
+package gate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+func TestC42_OutsidersStartNothing(t *testing.T) {
+	g := gate.NewTrust(gate.Trust{
+		Associations: []string{"owner", "member", "collaborator"},
+		Logins:       []string{"Carol"},
+		Bots:         []string{"helper", "12345"},
+	})
+	public, private := true, false
+	by := func(actor, association string) slot.Facts {
+		return slot.Facts{Actor: actor, Association: association, Public: &public}
+	}
+	for _, c := range []struct {
+		name  string
+		path  string
+		kind  slot.EventKind
+		facts slot.Facts
+		skip  string // the words of a refusal; empty: it goes on
+	}{
+		{"/run by none", "webhook", slot.Command, by("mallory", "NONE"), "command by mallory (NONE)"},
+		{"/run by a first-timer", "webhook", slot.Command, by("eve", "FIRST_TIME_CONTRIBUTOR"), "eve (FIRST_TIME_CONTRIBUTOR)"},
+		{"/run by a contributor", "webhook", slot.Command, by("eve", "contributor"), "eve (contributor)"},
+		{"/run by a member", "webhook", slot.Command, by("ann", "MEMBER"), ""},
+		{"/run by a named login", "webhook", slot.Command, by("carol", "none"), ""},
+		{"/run by a bot", "webhook", slot.Command, slot.Facts{Actor: "spam[bot]", Bot: true, Association: "member"}, "spam[bot] (a bot)"},
+		{"/run by a named bot", "webhook", slot.Command, slot.Facts{Actor: "Helper[bot]", Bot: true}, ""},
+		{"/run by a named app", "webhook", slot.Command, slot.Facts{Actor: "x[bot]", Bot: true, App: "12345"}, ""},
+		{"a label by a triager", "webhook", slot.Labeled, by("tim", "none"), ""},
+		{"nothing is known of who", "webhook", slot.Commented, slot.Facts{}, "by somebody (no association in the payload)"},
+		{"not known to be public", "webhook", slot.Opened, slot.Facts{Actor: "eve", Association: "none"}, "opened by eve"},
+		{"private", "webhook", slot.Command, slot.Facts{Actor: "eve", Association: "none", Public: &private}, ""},
+		{"a push by a stranger", "webhook", slot.Pushed, by("eve", ""), "pushed by eve"},
+		{"a check of the repository", "webhook", slot.CIFailed, by("ci", ""), ""},
+		{"a check of a fork", "webhook", slot.CIFailed, slot.Facts{Fork: true, Actor: "carol", Author: "eve"}, "eve (from a fork)"},
+		{"a check of a trusted fork", "webhook", slot.CIFailed, slot.Facts{Fork: true, Author: "carol"}, ""},
+		{"the poll", "poll", slot.CIFailed, slot.Facts{Fork: true}, ""},
+		{"the sweep", "sweep", slot.Opened, slot.Facts{}, ""},
+		{"a person at a shell", "manual", slot.Manual, slot.Facts{}, ""},
+		{"an API token", "api", slot.Manual, slot.Facts{}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ask := gate.Ask{Ref: ref(t, "github.com/o/r#1"), Events: []slot.Event{{ID: "e1", Path: c.path, Kind: c.kind, Facts: c.facts}}}
+			d := gate.NewSet(newClock(), nil, gate.Entry{Gate: g}).Decide(t.Context(), ask)
+			if c.skip == "" {
+				if d.Verdict != slot.Proceed || len(d.Skipped) != 0 {
+					t.Errorf("%+v", d)
+				}
+				return
+			}
+			// A refusal is a skip with its reason: no failure, and nothing is claimed.
+			if d.Verdict != slot.Skip || d.Reason != "trust: not trusted" || !strings.Contains(d.Detail, c.skip) {
+				t.Errorf("%+v", d)
+			}
+		})
+	}
+}
+
+// A stranger's comment does not take a member's with it.
+func TestC42_EachEventIsJudgedAlone(t *testing.T) {
+	g := gate.NewTrust(gate.Trust{Associations: []string{"member"}})
+	d := gate.NewSet(newClock(), nil, gate.Entry{Gate: g}).Decide(t.Context(), gate.Ask{Events: []slot.Event{
+		{ID: "1", Path: "webhook", Kind: slot.Commented, Facts: slot.Facts{Association: "none"}},
+		{ID: "2", Path: "webhook", Kind: slot.Commented, Facts: slot.Facts{Association: "member"}},
+	}})
+	if _, out := d.Skipped["1"]; d.Verdict != slot.Proceed || len(d.Skipped) != 1 || !out {
+		t.Errorf("%+v", d)
+	}
+	wants(t, g.Ask(t.Context(), gate.Ask{}), slot.Proceed, "") // `oneslot run` has no events
+}

@@ -1,0 +1,148 @@
+package hook
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// Bounds of a body, in bytes.
+const (
+	// MaxBody is the largest that is taken: what GitHub sends at most.
+	MaxBody = 25 << 20
+	// SpoolOver is the size beyond which a body goes to a file.
+	SpoolOver = 1 << 20
+	// smallBody is the size up to which a body waits for nobody.
+	smallBody = 128 << 10
+)
+
+// patience is how long things may take.
+type patience struct {
+	read  time.Duration // a body in memory
+	spool time.Duration // the rest of one in a file
+	turn  time.Duration // waiting for other large bodies
+}
+
+// Forges themselves give up after 5 to 10 s.
+func usual() patience {
+	return patience{read: 10 * time.Second, spool: 60 * time.Second, turn: 5 * time.Second}
+}
+
+// body is a delivery's body, in memory or in a file.
+type body struct {
+	data    []byte
+	file    *spool // nil if it is all in data
+	release []func() // gives turns back
+}
+
+// read takes the body in as far as the bounds allow, and seals it.
+func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id string) (_ *body, err error) {
+	if r.ContentLength > MaxBody {
+		return nil, tooLarge()
+	}
+	// A connection that cannot have a deadline (a test's) goes without.
+	deadline := http.NewResponseController(w).SetReadDeadline
+	_ = deadline(time.Now().Add(s.patience.read))
+	b := &body{}
+	defer func() {
+		// Nothing that is awaited of the connection while the sink works.
+		_ = deadline(time.Time{})
+		if err != nil {
+			b.close(err)
+		}
+	}()
+	in := http.MaxBytesReader(w, r.Body, MaxBody)
+	if b.data, err = readUpTo(in, nil, smallBody, r.ContentLength); err != nil || len(b.data) < smallBody {
+		return b, b.sealed(seal, err)
+	}
+	if err = b.take(r.Context(), s.turns.medium, s.patience.turn); err != nil {
+		return b, err
+	}
+	if b.data, err = readUpTo(in, b.data, SpoolOver+1, r.ContentLength); err != nil || len(b.data) <= SpoolOver {
+		return b, b.sealed(seal, err)
+	}
+	if err = b.take(r.Context(), s.turns.large, s.patience.turn); err != nil {
+		return b, err
+	}
+	_ = deadline(time.Now().Add(s.patience.spool))
+	if b.file, err = newSpool(s.SpoolDir, id); err != nil {
+		return b, err
+	}
+	if err = b.sealed(seal, nil); err != nil {
+		return b, err
+	}
+	if _, err = b.file.Write(b.data); err != nil {
+		return b, err
+	}
+	b.data = nil
+	return b, b.file.fill(in, seal)
+}
+
+// sealed passes what is in memory to the seal.
+func (b *body) sealed(seal *seal, err error) error {
+	if err != nil {
+		return readError(err)
+	}
+	_, err = seal.Write(b.data)
+	return err
+}
+
+// take waits for a turn that the body keeps until it is closed.
+func (b *body) take(ctx context.Context, t turn, patience time.Duration) error {
+	err := t.take(ctx, patience)
+	if err == nil {
+		b.release = append(b.release, t.give)
+	}
+	return err
+}
+
+// close ends the body. With an error its file goes, unless it may be in use.
+func (b *body) close(err error) {
+	if b.file != nil {
+		b.file.close(err)
+	}
+	for _, release := range b.release {
+		release()
+	}
+}
+
+// readUpTo reads until the end, or until there are n bytes. It trusts the length
+// that was declared no further than what comes.
+func readUpTo(in io.Reader, data []byte, n int, declared int64) ([]byte, error) {
+	if data == nil {
+		data = make([]byte, 0, min(max(declared+1, 4<<10), 32<<10))
+	}
+	for len(data) < n {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		got, err := in.Read(data[len(data):min(cap(data), n)])
+		data = data[:len(data)+got]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return data, err
+		}
+	}
+	return data, nil
+}
+
+func tooLarge() error {
+	return refuse(http.StatusRequestEntityTooLarge, "too_large", "the body is larger than 25 MiB")
+}
+
+// readError tells what kept a body from being read.
+func readError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return tooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return refuse(http.StatusRequestTimeout, "broken", "the body did not arrive in time")
+	}
+	return refuse(http.StatusBadRequest, "broken", "the body did not arrive whole")
+}

@@ -1,0 +1,135 @@
+package queuetest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Items lists items, the newest first.
+func (m *Memory) Items(ctx context.Context, f queue.Filter) (list []queue.Item, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, it := range slices.Backward(m.items) {
+		switch {
+		case it == nil, !f.Ref.IsZero() && it.Ref != f.Ref, f.Rule != nil && it.Policy.Rule != *f.Rule,
+			f.State != "" && string(it.State) != f.State, f.Run != "" && it.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:
+			continue
+		}
+		list = append(list, *it)
+	}
+	return list, nil
+}
+
+// Events lists events, the newest first.
+func (m *Memory) Events(ctx context.Context, f queue.Filter) (list []queue.Record, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, e := range slices.Backward(m.events) {
+		switch {
+		case !f.Ref.IsZero() && e.Ref != f.Ref, f.Rule != nil && e.Rule != *f.Rule, f.State != "" && string(e.State) != f.State,
+			f.Run != "" && e.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:
+			continue
+		}
+		list = append(list, *e)
+	}
+	return list, nil
+}
+
+// Delivery reads a delivery.
+func (m *Memory) Delivery(ctx context.Context, id string) (slot.Delivery, error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return slot.Delivery{}, err
+	}
+	defer unlock()
+	d := m.deliveries[id]
+	if d == nil {
+		return slot.Delivery{}, fmt.Errorf("%w: no delivery %q is on record", slot.ErrUsage, id)
+	}
+	return *d, nil
+}
+
+// Gauge counts.
+func (m *Memory) Gauge(ctx context.Context) (g queue.Gauge, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return g, err
+	}
+	defer unlock()
+	g.Items = map[queue.State]int{}
+	for _, it := range m.items {
+		if it == nil {
+			continue
+		}
+		if g.Items[it.State]++; it.State != queue.Pending {
+			continue
+		}
+		if g.Oldest.IsZero() || it.Age.Before(g.Oldest) {
+			g.Oldest = it.Age
+		}
+		if !it.Due.After(m.now()) {
+			g.Due++
+		}
+		if !it.Deferred.IsZero() {
+			g.Deferred++
+		}
+	}
+	for _, e := range m.events {
+		if e.State == queue.EventUnresolved {
+			g.Unresolved++
+		}
+	}
+	return g, nil
+}
+
+// Forget drops what is old.
+func (m *Memory) Forget(ctx context.Context, before time.Time) (files []string, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	m.events = slices.DeleteFunc(m.events, func(e *queue.Record) bool {
+		at, ended := m.ended[e.N]
+		return ended && at.Before(before)
+	})
+	for id, d := range m.deliveries {
+		named := slices.ContainsFunc(m.events, func(e *queue.Record) bool { return e.Delivery == id })
+		if !named && d.At.Before(before) {
+			delete(m.deliveries, id)
+			if d.File != "" {
+				files = append(files, d.File)
+			}
+		}
+	}
+	for i, it := range m.items {
+		if it != nil && it.Last.Before(before) && it.State != queue.Pending && it.State != queue.Running &&
+			!slices.ContainsFunc(m.events, func(e *queue.Record) bool { return e.Item == it.ID }) {
+			m.items[i] = nil
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// Woken is poked whenever something may have become due. The newest caller is told.
+func (m *Memory) Woken(ctx context.Context) (<-chan struct{}, error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	m.woken = make(chan struct{}, 1)
+	return m.woken, nil
+}

@@ -1,0 +1,162 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// ErrStale says that the item is not in the state that the caller saw: somebody
+// else has it in hand, or it is over. Nothing was changed.
+var ErrStale = errors.New("the work item has changed since")
+
+// Wish is an event with the rules that want it.
+type Wish struct {
+	Event slot.Event
+	// Policies are those of the rules that want it; none: it is ignored.
+	Policies []Policy
+	Ignored  string // why nobody wants it
+	// Key makes wishes that are always new comparable: with an equal key the
+	// second is a duplicate. It is the caller's idempotency key.
+	Key string
+}
+
+// Arrival is what comes in together and is recorded in one transaction.
+type Arrival struct {
+	Delivery *slot.Delivery // nil for wishes that came by no webhook
+	Wishes   []Wish
+	// AnyNew: what was handled once may be wanted again (the gate
+	// already_handled is off).
+	AnyNew bool
+}
+
+// Accepted is what became of one wish under one rule.
+type Accepted struct {
+	Event  slot.Event // with ID and At; its ID is empty if it is not on record
+	Rule   string
+	Intake slot.Intake
+	Of     string // of a duplicate: the event or delivery it repeats
+	Reason string
+}
+
+// EventState is where an event is under a rule.
+type EventState string
+
+const (
+	EventWaiting    EventState = "waiting"    // for a run that ends well
+	EventUnresolved EventState = "unresolved" // its ref is not known yet
+	EventDone       EventState = "done"       // a run that ended 0 was told of it
+	EventSuperseded EventState = "superseded" // told together with a newer one
+	EventSkipped    EventState = "skipped"
+	EventDead       EventState = "dead" // a dead letter
+)
+
+// Record is an event as kept under one rule.
+type Record struct {
+	slot.Event
+	N      int64 // its number in this store; grows
+	Item   int64
+	Rule   string
+	State  EventState
+	Run    string // the last run that was told of it
+	By     string // of a superseded one: the id of the newer
+	Reason string // of an ended one
+}
+
+// Look is an item that is due, with its waiting events, oldest first.
+type Look struct {
+	Item   Item
+	Events []Record
+	Last   int64 // the number of the newest of them
+}
+
+// Begin is what a run that holds the claim takes an item with.
+type Begin struct {
+	Item   int64
+	Run    string
+	Policy Policy
+}
+
+// Filter chooses items or events. Zero fields choose all.
+type Filter struct {
+	Ref   slot.Ref
+	Rule  *string
+	State string // of an item, or of an event
+	Run   string // events that this run was told of
+	Limit int    // the newest so many
+}
+
+// Gauge is the queue in numbers.
+type Gauge struct {
+	Items      map[State]int
+	Oldest     time.Time // the age of the oldest pending item
+	Due        int       // pending items whose time has come
+	Deferred   int       // pending items that a gate or a claim put off
+	Unresolved int       // events without a ref
+}
+
+// Store keeps work items and events. Each method is one atomic step, in which what
+// it changes, its events and its decision are one transaction. It reads the time
+// itself.
+//
+// Errors: ErrStale; slot.ErrUsage for what is not there; slot.ErrUnknown when the
+// store could not be asked or the end of the step is not known.
+type Store interface {
+	// Accept records an arrival. A delivery is kept with its body if any of its
+	// wishes was queued or coalesced. When it returns, what was queued, coalesced or
+	// skipped is on disk. Equal deliveries (hook and GUID), equal fingerprints
+	// that wait, that the present run was told of, or that were handled, and
+	// equal keys are duplicates; what was ignored or skipped is judged anew.
+	Accept(ctx context.Context, a Arrival) ([]Accepted, error)
+
+	// Pick returns up to n items that are due, a person's first, then by priority,
+	// then in turn by repository and age within it. busy lists items not to be
+	// returned, full the repositories that may start nothing.
+	Pick(ctx context.Context, n int, busy []int64, full []string) ([]Look, error)
+	// Look reads one item with its waiting events, due or not.
+	Look(ctx context.Context, item int64) (Look, error)
+	// NextDue is when the next pending item becomes due: zero for none.
+	NextDue(ctx context.Context, busy []int64) (time.Time, error)
+
+	// Begin gives a pending item to a run and returns it with the events the run
+	// is told of: all that wait.
+	Begin(ctx context.Context, b Begin) (Look, error)
+	// Defer puts a pending item off, or one that run (if not empty) has begun but
+	// not started; d is recorded. One that is put off for a slot that was freed
+	// meanwhile is due at once.
+	Defer(ctx context.Context, item int64, run string, until time.Time, d slot.Decision) error
+	// Skip ends the waiting events of an item up to number last: those with ids in
+	// only or, if it is empty, all. If none is left up to there, the item is given
+	// up, also by run, if that has begun it.
+	Skip(ctx context.Context, item int64, run string, last int64, only []string, d slot.Decision) error
+	// Kill makes the waiting events of a pending item dead letters.
+	Kill(ctx context.Context, item int64, run string, d slot.Decision) error
+	// Settle ends the run of the item whose present run it is, and reports whether
+	// there was one. Stores that keep the claims, too, do it in the claim's own
+	// transaction; again is harmless.
+	Settle(ctx context.Context, run string, out slot.Outcome) (bool, error)
+	// Revive gives the dead and waiting items of a ref (or of all, if it is zero;
+	// rule nil is every rule) a fresh budget. It returns those revived.
+	Revive(ctx context.Context, ref slot.Ref, rule *string) ([]Item, error)
+	// Wake has deferred items looked at now: those of a ref, or those whose reason
+	// begins with the given words. It returns their number.
+	Wake(ctx context.Context, ref slot.Ref, reason string) (int, error)
+	// Shift moves all times to come by d, after a step of the wall clock.
+	Shift(ctx context.Context, d time.Duration) error
+
+	// Items and Events list the newest first.
+	Items(ctx context.Context, f Filter) ([]Item, error)
+	Events(ctx context.Context, f Filter) ([]Record, error)
+	// Delivery reads a delivery with its body, or the name of the file it is in.
+	Delivery(ctx context.Context, id string) (slot.Delivery, error)
+	Gauge(ctx context.Context) (Gauge, error)
+	// Forget drops deliveries, and events that ended, from before the given time,
+	// and returns the files of bodies that nobody names any more.
+	Forget(ctx context.Context, before time.Time) ([]string, error)
+
+	// Woken is poked whenever an item may have become due by what another process
+	// of this store did. One process at a time is told.
+	Woken(ctx context.Context) (<-chan struct{}, error)
+}

@@ -1,0 +1,252 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// arrival is an arrival on its way into the file.
+type arrival struct {
+	queue.Arrival
+	facts []string // of each wish, as they are kept
+
+	delivery int64 // its number; 0 if there is none
+	again    bool  // it is on record already
+	kept     int   // events that were put on record
+}
+
+// Accept implements queue.Store.
+func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
+	facts := make([]string, len(a.Wishes))
+	for i, w := range a.Wishes { // here, not while others wait for the writer
+		b, err := json.Marshal(w.Event.Facts)
+		if err != nil {
+			return nil, fmt.Errorf("%w: the facts of an event: %w", slot.ErrUsage, err)
+		}
+		facts[i] = string(b)
+	}
+	err = q.s.do(ctx, "accept", func(t *tx) (err error) {
+		done, err = t.accept(&arrival{Arrival: a, facts: facts})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return done, nil
+}
+
+func (t *tx) accept(a *arrival) (done []queue.Accepted, err error) {
+	if err := t.deliver(a); err != nil {
+		return nil, err
+	}
+	for i, w := range a.Wishes {
+		w.Event.At = t.now()
+		if a.delivery != 0 {
+			w.Event.Delivery = queue.DeliveryID(a.delivery)
+		}
+		var some []queue.Accepted
+		switch {
+		case len(w.Policies) == 0:
+			some, err = t.ignore(w)
+		case w.Event.Ref.IsZero():
+			some, err = t.unresolved(a, w, a.facts[i])
+		default:
+			for _, p := range w.Policies {
+				one, e := t.wish(a, w, p, a.facts[i])
+				if err = e; err != nil {
+					break
+				}
+				some = append(some, one)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		done = append(done, some...)
+	}
+	return done, t.keepBody(a)
+}
+
+// deliver puts the delivery on record, or finds the one that it repeats.
+func (t *tx) deliver(a *arrival) error {
+	d := a.Delivery
+	if d == nil {
+		return nil
+	}
+	body, file := any(d.Body), d.File
+	if d.Body == nil || !a.wanted() {
+		body = nil
+	}
+	if !a.wanted() {
+		file = ""
+	}
+	is, err := t.one(`INSERT INTO delivery (hook, guid, event, action, at, size, body, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING RETURNING n`,
+		[]any{d.Hook, d.GUID, d.Event, d.Action, t.ms(), d.Size, body, file}, &a.delivery)
+	if err != nil || is {
+		return err
+	}
+	a.again = true
+	is, err = t.one("SELECT n FROM delivery WHERE hook = ? AND guid = ? AND guid <> ''", []any{d.Hook, d.GUID}, &a.delivery)
+	if err == nil && !is {
+		err = errors.New("a delivery that is on record is not there")
+	}
+	return err
+}
+
+func (a *arrival) wanted() bool {
+	for _, w := range a.Wishes {
+		if len(w.Policies) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// keepBody sees to it that a body is kept exactly if an event came of it.
+func (t *tx) keepBody(a *arrival) error {
+	switch {
+	case a.Delivery == nil:
+	case a.again && a.kept > 0:
+		var body any
+		if a.Delivery.Body != nil {
+			body = a.Delivery.Body
+		}
+		return t.exec("UPDATE delivery SET body = ?, file = ?, size = ? WHERE n = ?", body, a.Delivery.File, a.Delivery.Size, a.delivery)
+	case !a.again && a.kept == 0 && a.wanted():
+		return t.exec("UPDATE delivery SET body = NULL, file = '' WHERE n = ?", a.delivery)
+	}
+	return nil
+}
+
+// ignore records why nobody wants a wish.
+func (t *tx) ignore(w queue.Wish) ([]queue.Accepted, error) {
+	answer := []queue.Accepted{{Event: w.Event, Intake: slot.Ignored, Reason: w.Ignored}}
+	if w.Event.Ref.IsZero() {
+		return answer, nil
+	}
+	r, err := t.find(w.Event.Ref.Slug())
+	if err == nil && r == nil {
+		r, err = t.empty(w.Event.Ref)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer, t.note(r, slot.Decision{Path: w.Event.Path, Verdict: slot.Skip, Reason: string(slot.Ignored),
+		Detail: because(string(w.Event.Kind), w.Ignored)})
+}
+
+// unresolved keeps an event whose ref is to be found by its head commit. Its rules
+// are asked again then.
+func (t *tx) unresolved(a *arrival, w queue.Wish, facts string) ([]queue.Accepted, error) {
+	e := w.Event
+	answer := queue.Accepted{Event: e, Intake: slot.Queued}
+	if e.Fingerprint != "" {
+		var n int64
+		is, err := t.one("SELECT n FROM event WHERE state = 'unresolved' AND repo = ? AND fingerprint = ? LIMIT 1",
+			[]any{e.Repo, e.Fingerprint}, &n)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			answer.Intake, answer.Of = slot.Duplicate, queue.EventID(n)
+			return []queue.Accepted{answer}, nil
+		}
+	}
+	n, err := t.addEvent(a, w, 0, "", queue.EventUnresolved, "", facts)
+	answer.Event.ID = queue.EventID(n)
+	return []queue.Accepted{answer}, err
+}
+
+// wish is one event under one rule.
+func (t *tx) wish(a *arrival, w queue.Wish, p queue.Policy, facts string) (queue.Accepted, error) {
+	e, now := w.Event, t.now()
+	answer := queue.Accepted{Event: e, Rule: p.Rule}
+	it, err := t.workFor(e.Ref, p.Rule)
+	if err != nil {
+		return answer, err
+	}
+	if it.ID != 0 {
+		if answer.Of, err = t.repeats(a, w, it.ID); err != nil || answer.Of != "" {
+			answer.Intake = slot.Duplicate
+			return answer, err
+		}
+	}
+	was := it.State
+	answer.Intake = it.Accept(e, p, now)
+	state, reason := queue.EventWaiting, ""
+	if it.State == queue.Dead {
+		state, reason, answer.Reason = queue.EventDead, it.Reason, it.Reason
+	} else if was == queue.Dead {
+		if err := t.reviveEvents(it.ID); err != nil {
+			return answer, err
+		}
+	}
+	if err := t.save(it); err != nil {
+		return answer, err
+	}
+	n, err := t.addEvent(a, w, it.ID, p.Rule, state, reason, facts)
+	answer.Event.ID = queue.EventID(n)
+	return answer, err
+}
+
+// workFor reads the item of a ref and a rule, or begins one.
+func (t *tx) workFor(ref slot.Ref, rule string) (*work, error) {
+	w, err := t.work("s.slug = ? AND i.rule = ?", ref.Slug(), rule)
+	if err != nil || w != nil {
+		return w, err
+	}
+	w = &work{Item: queue.Item{Ref: ref, State: queue.Idle}}
+	_, err = t.one("INSERT INTO slot (slug, ref) VALUES (?, ?) ON CONFLICT (slug) DO UPDATE SET ref = ref RETURNING id",
+		[]any{ref.Slug(), ref.String()}, &w.slot)
+	return w, err
+}
+
+// repeats names the event or the delivery that a wish repeats; empty if it is new.
+func (t *tx) repeats(a *arrival, w queue.Wish, item int64) (of string, err error) {
+	e := w.Event
+	var n int64
+	if a.again {
+		is, err := t.one(`SELECT n FROM event WHERE delivery = ? AND item = ? AND kind = ? AND fingerprint = ? AND state <> 'skipped' LIMIT 1`,
+			[]any{a.delivery, item, string(e.Kind), e.Fingerprint}, &n)
+		if err != nil || is {
+			return queue.DeliveryID(a.delivery), err
+		}
+	}
+	if w.Key != "" {
+		is, err := t.one("SELECT n FROM event WHERE item = ? AND key = ? AND key <> '' LIMIT 1", []any{item, w.Key}, &n)
+		if err != nil || is {
+			return queue.EventID(n), err
+		}
+	}
+	if e.Fingerprint != "" {
+		// Dead letters wait, too: for a person, or for something new.
+		is, err := t.one(`SELECT n FROM event WHERE item = ? AND fingerprint = ?
+			AND (state IN ('waiting', 'dead') OR NOT ? AND state IN ('done', 'superseded')) ORDER BY n DESC LIMIT 1`,
+			[]any{item, e.Fingerprint, a.AnyNew}, &n)
+		if err != nil || is {
+			return queue.EventID(n), err
+		}
+	}
+	return "", nil
+}
+
+// addEvent puts an event on record and gives its number.
+func (t *tx) addEvent(a *arrival, w queue.Wish, item int64, rule string, state queue.EventState, reason, facts string) (n int64, err error) {
+	e := w.Event
+	ended := int64(0)
+	if state == queue.EventDead {
+		ended = t.ms()
+	}
+	a.kept++
+	_, err = t.one(`INSERT INTO event (item, state, rule, path, repo, kind, sha, fingerprint, key, facts, delivery, at, reason, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
+		[]any{item, string(state), rule, e.Path, e.Repo, string(e.Kind), e.Sha, e.Fingerprint, w.Key, facts, a.delivery, t.ms(),
+			reason, ended}, &n)
+	return n, err
+}

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/queue"
+)
+
+// window is how many due items of a lane are compared by age. Beyond it they go by
+// when they became due, so that a look costs the same however many there are.
+const window = 64
+
+// The lanes that have something due, in their order. However few they are, those
+// without are passed by their index alone.
+const dueLanes = `SELECT l.id, l.person, l.priority FROM lane l
+	WHERE l.repo NOT IN (SELECT value FROM json_each(?1))
+	AND EXISTS (SELECT 1 FROM item i WHERE i.lane = l.id AND i.lane <> 0 AND i.due <= ?2 AND i.id NOT IN (SELECT value FROM json_each(?3)))
+	ORDER BY l.person DESC, l.priority DESC, l.turn LIMIT ?4`
+
+const dueItems = `SELECT i.id, i.age FROM item i WHERE i.lane = ?1 AND i.lane <> 0 AND i.due <= ?2
+	AND i.id NOT IN (SELECT value FROM json_each(?3)) ORDER BY i.due LIMIT ?4`
+
+// Pick implements queue.Store.
+func (q *Queue) Pick(ctx context.Context, n int, busy []int64, full []string) ([]queue.Look, error) {
+	db, ok, err := q.s.reader(ctx)
+	if err != nil || !ok || n <= 0 {
+		return nil, err
+	}
+	p := picker{ctx: ctx, db: db, now: q.s.opt.Clock.Wall().UnixMilli(), n: n, busy: list(busy)}
+	ids, err := p.pick(list(full))
+	if err != nil {
+		return nil, q.s.unknown("read", err)
+	}
+	looks := make([]queue.Look, 0, len(ids))
+	for _, id := range ids {
+		l, err := q.lookAt(ctx, db, id)
+		if err != nil {
+			return nil, err
+		}
+		if l.Item.State == queue.Pending { // nobody took it meanwhile
+			looks = append(looks, l)
+		}
+	}
+	return looks, nil
+}
+
+// list is a list for json_each.
+func list[T any](some []T) string {
+	if len(some) == 0 {
+		return "[]"
+	}
+	b, err := json.Marshal(some)
+	if err != nil { // numbers and texts only
+		return "[]"
+	}
+	return string(b)
+}
+
+type picker struct {
+	ctx  context.Context
+	db   *sql.DB
+	now  int64
+	n    int
+	busy string
+}
+
+type lane struct {
+	id   int64
+	rank rank
+	due  []int64 // its items, oldest first
+}
+
+// pick chooses items: from the lanes of each rank in turn, one at a time.
+func (p *picker) pick(full string) ([]int64, error) {
+	lanes, err := p.lanes(full)
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for len(lanes) > 0 && len(ids) < p.n {
+		same := 1
+		for same < len(lanes) && lanes[same].rank == lanes[0].rank {
+			same++
+		}
+		for i := range same {
+			if lanes[i].due, err = p.oldest(lanes[i].id); err != nil {
+				return nil, err
+			}
+		}
+		for turn := 0; turn < p.n; turn++ {
+			for _, l := range lanes[:same] {
+				if turn < len(l.due) && len(ids) < p.n {
+					ids = append(ids, l.due[turn])
+				}
+			}
+		}
+		lanes = lanes[same:]
+	}
+	return ids, nil
+}
+
+func (p *picker) lanes(full string) (lanes []lane, err error) {
+	rows, err := p.db.QueryContext(p.ctx, dueLanes, full, p.now, p.busy, p.n)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var l lane
+		if err := rows.Scan(&l.id, &l.rank.person, &l.rank.priority); err != nil {
+			return nil, err
+		}
+		lanes = append(lanes, l)
+	}
+	return lanes, rows.Err()
+}
+
+// oldest lists the due items of a lane by age.
+func (p *picker) oldest(lane int64) ([]int64, error) {
+	rows, err := p.db.QueryContext(p.ctx, dueItems, lane, p.now, p.busy, max(window, p.n))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	type aged struct{ id, age int64 }
+	var some []aged
+	for rows.Next() {
+		var a aged
+		if err := rows.Scan(&a.id, &a.age); err != nil {
+			return nil, err
+		}
+		some = append(some, a)
+	}
+	slices.SortFunc(some, func(a, b aged) int {
+		if a.age != b.age {
+			return int(a.age - b.age)
+		}
+		return int(a.id - b.id)
+	})
+	ids := make([]int64, len(some))
+	for i, a := range some {
+		ids[i] = a.id
+	}
+	return ids, rows.Err()
+}
+
+// Look implements queue.Store.
+func (q *Queue) Look(ctx context.Context, item int64) (queue.Look, error) {
+	db, ok, err := q.s.reader(ctx)
+	if err != nil {
+		return queue.Look{}, err
+	}
+	if !ok {
+		return queue.Look{}, errNoItem
+	}
+	return q.lookAt(ctx, db, item)
+}
+
+// lookAt reads an item before its events: one that came in between is there, and
+// whatever is done to the item is judged again by who writes.
+func (q *Queue) lookAt(ctx context.Context, db *sql.DB, item int64) (l queue.Look, err error) {
+	w, err := scanWork(db.QueryRowContext(ctx, "SELECT "+workColumns+workTables+"WHERE i.id = ?", item))
+	if err == sql.ErrNoRows {
+		return l, errNoItem
+	}
+	if err != nil {
+		return l, q.s.unknown("read", err)
+	}
+	l.Item = w.Item
+	l.Events, err = q.events(ctx, db, waitingEvents, item)
+	if n := len(l.Events); n > 0 {
+		l.Last = l.Events[n-1].N
+	}
+	return l, err
+}
+
+func (q *Queue) events(ctx context.Context, db *sql.DB, query string, args ...any) (list []queue.Record, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, q.s.unknown("read", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, err := scanEvent(rows)
+		if err != nil {
+			return nil, q.s.unknown("read", err)
+		}
+		list = append(list, r)
+	}
+	return list, q.s.unknown("read", rows.Err())
+}
+
+// NextDue implements queue.Store.
+func (q *Queue) NextDue(ctx context.Context, busy []int64) (time.Time, error) {
+	db, ok, err := q.s.reader(ctx)
+	if err != nil || !ok {
+		return time.Time{}, err
+	}
+	var due int64
+	err = db.QueryRowContext(ctx, "SELECT due FROM item WHERE lane <> 0 AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT 1",
+		list(busy)).Scan(&due)
+	if err == sql.ErrNoRows {
+		return time.Time{}, nil
+	}
+	return wallTime(due), q.s.unknown("read", err)
+}

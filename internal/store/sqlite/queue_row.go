@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// work is an item as stored.
+type work struct {
+	queue.Item
+	slot int64
+	lane int64 // where it waits; 0 if it does not
+	rank rank  // of that lane
+	due  int64 // as stored
+
+	served bool // it leaves its lane for a run
+	free   bool // nobody has its slot or waits for it
+}
+
+// rank is what a lane is found by, beside its repository.
+type rank struct {
+	person   bool
+	priority int
+}
+
+const workColumns = `i.id, i.slot, s.ref, i.policy, i.state, i.lane, i.run, i.told, i.attempts, i.laters, i.defers, i.sha, i.kinds,
+	i.fresh, i.reason, i.detail, i.due, i.age, i.burst, i.last, i.deferred, i.person, i.asked`
+
+const workTables = " FROM item i JOIN slot s ON s.id = i.slot "
+
+func scanWork(sc scanner) (*work, error) {
+	var w work
+	var ref, policy, kinds string
+	var age, burst, last, deferred int64
+	err := sc.Scan(&w.ID, &w.slot, &ref, &policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
+		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(policy), &w.Policy); err != nil {
+		return nil, err
+	}
+	for _, k := range strings.Fields(kinds) {
+		w.Kinds = append(w.Kinds, slot.EventKind(k))
+	}
+	w.rank = rank{w.Person, w.Policy.Priority}
+	w.Due, w.Age, w.Burst, w.Last, w.Deferred = wallTime(w.due), wallTime(age), wallTime(burst), wallTime(last), wallTime(deferred)
+	w.Ref, err = slot.ParseCanonical(ref)
+	return &w, err
+}
+
+// work reads the first item for which cond holds; nil if there is none.
+func (t *tx) work(cond string, args ...any) (w *work, err error) {
+	err = t.rows("SELECT "+workColumns+workTables+"WHERE "+cond, args, func(sc scanner) (bool, error) {
+		w, err = scanWork(sc)
+		return false, err
+	})
+	return w, err
+}
+
+func msOf(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// save writes an item, new or changed, and puts it into its lane.
+func (t *tx) save(w *work) error {
+	if err := t.enlane(w); err != nil {
+		return err
+	}
+	policy, err := json.Marshal(w.Policy)
+	if err != nil {
+		return err
+	}
+	var kinds strings.Builder
+	for i, k := range w.Kinds {
+		if i > 0 {
+			kinds.WriteByte(' ')
+		}
+		kinds.WriteString(string(k))
+	}
+	due := msOf(w.Due)
+	t.woke = t.woke || w.lane != 0 && (w.ID == 0 || due < w.due || w.due == 0)
+	_, err = t.one(`INSERT INTO item (id, slot, rule, policy, state, lane, run, told, attempts, laters, defers, sha, kinds, fresh,
+			reason, detail, due, age, burst, last, deferred, person, asked)
+		VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET policy = excluded.policy, state = excluded.state, lane = excluded.lane, run = excluded.run,
+			told = excluded.told, attempts = excluded.attempts, laters = excluded.laters, defers = excluded.defers,
+			sha = excluded.sha, kinds = excluded.kinds, fresh = excluded.fresh, reason = excluded.reason, detail = excluded.detail,
+			due = excluded.due, age = excluded.age, burst = excluded.burst, last = excluded.last, deferred = excluded.deferred,
+			person = excluded.person, asked = excluded.asked
+		RETURNING id`,
+		[]any{w.ID, w.slot, w.Policy.Rule, string(policy), string(w.State), w.lane, w.Run, w.Told, w.Attempts, w.Laters, w.Defers,
+			w.Sha, kinds.String(), w.Fresh, w.Reason, w.Detail, due, msOf(w.Age), msOf(w.Burst), msOf(w.Last), msOf(w.Deferred),
+			w.Person, w.Asked}, &w.ID)
+	return err
+}
+
+// enlane moves an item between lanes: of repositories; keys share one. A lane that
+// was served goes to the end of the line of lanes, and a new one begins there.
+func (t *tx) enlane(w *work) error {
+	now := rank{w.Person, w.Policy.Priority}
+	waits := w.State == queue.Pending
+	if w.lane != 0 && waits && now == w.rank {
+		return nil
+	}
+	if w.lane != 0 {
+		q := "UPDATE lane SET items = items - 1 WHERE id = ? RETURNING items"
+		if w.served {
+			q = `UPDATE lane SET items = items - 1, turn = (SELECT max(turn) + 1 FROM lane l
+				WHERE l.person = lane.person AND l.priority = lane.priority) WHERE id = ? RETURNING items`
+		}
+		var left int
+		if _, err := t.one(q, []any{w.lane}, &left); err != nil {
+			return err
+		}
+		if left <= 0 {
+			if err := t.exec("DELETE FROM lane WHERE id = ?", w.lane); err != nil {
+				return err
+			}
+		}
+	}
+	w.lane, w.rank = 0, now
+	if !waits {
+		return nil
+	}
+	_, err := t.one(`INSERT INTO lane (person, priority, repo, items, turn)
+		SELECT ?1, ?2, ?3, 1, coalesce(max(turn), 0) + 1 FROM lane WHERE person = ?1 AND priority = ?2
+		ON CONFLICT (person, priority, repo) DO UPDATE SET items = items + 1 RETURNING id`,
+		[]any{now.person, now.priority, w.Ref.Repo()}, &w.lane)
+	return err
+}

@@ -1,0 +1,157 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Settle implements queue.Store. It is for runs that the store does not close
+// itself: their claims are elsewhere, or a program without a queue closed them.
+func (q *Queue) Settle(ctx context.Context, run string, out slot.Outcome) (settled bool, err error) {
+	err = q.s.do(ctx, "settle", func(t *tx) error {
+		settled = false
+		started := true // as far as we know
+		if _, err := t.one("SELECT started_at <> 0 FROM run WHERE id = ?", []any{run}, &started); err != nil {
+			return err
+		}
+		settled, err = t.settle(run, out, started)
+		return err
+	})
+	return settled && err == nil, err
+}
+
+// settle ends the run of the item whose present run it is.
+func (t *tx) settle(run string, out slot.Outcome, started bool) (bool, error) {
+	w, err := t.work("i.run = ? AND i.run <> ''", run)
+	if err != nil || w == nil {
+		return false, err
+	}
+	told := w.Told
+	mark := w.Settle(out, started, t.now())
+	if err := t.markEvents(w, told, mark, out); err != nil {
+		return false, err
+	}
+	return true, t.save(w)
+}
+
+// markEvents has the events that a run was told of end, as its end says.
+func (t *tx) markEvents(w *work, told int64, mark queue.Mark, out slot.Outcome) error {
+	cond := "item = ? AND state = 'waiting' AND n <= ?"
+	switch mark {
+	case queue.MarkSkip:
+		return t.endEvents("skipped", because(string(out.Result), out.Reason), cond, w.ID, told)
+	case queue.MarkDead:
+		return t.endEvents("dead", because(w.Reason, w.Detail), cond, w.ID, told)
+	case queue.MarkDone:
+		var newest int64
+		if _, err := t.one("SELECT coalesce(max(n), 0) FROM event WHERE "+cond, []any{w.ID, told}, &newest); err != nil {
+			return err
+		}
+		if err := t.exec("UPDATE event SET state = 'done', ended_at = ? WHERE n = ?", t.ms(), newest); err != nil {
+			return err
+		}
+		return t.exec("UPDATE event SET state = 'superseded', by = ?, reason = ?, ended_at = ? WHERE "+cond,
+			newest, "superseded by "+queue.EventID(newest), t.ms(), w.ID, told)
+	}
+	return nil
+}
+
+// Revive implements queue.Store.
+func (q *Queue) Revive(ctx context.Context, ref slot.Ref, rule *string) (revived []queue.Item, err error) {
+	cond, args := "(i.state = 'dead' OR i.state = 'idle' AND i.age <> 0)", []any(nil)
+	if !ref.IsZero() {
+		cond, args = "s.slug = ?", []any{ref.Slug()}
+	}
+	if rule != nil {
+		cond, args = cond+" AND i.rule = ?", append(args, *rule)
+	}
+	err = q.s.do(ctx, "revive", func(t *tx) error {
+		var list []*work
+		err := t.all("SELECT "+workColumns+workTables+"WHERE "+cond+" ORDER BY i.id", args, func(sc scanner) error {
+			w, err := scanWork(sc)
+			list = append(list, w)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		revived = nil
+		for _, w := range list {
+			if !w.Revive(t.now()) {
+				continue
+			}
+			if err := t.reviveEvents(w.ID); err != nil {
+				return err
+			}
+			if err := t.save(w); err != nil {
+				return err
+			}
+			revived = append(revived, w.Item)
+		}
+		t.woke = t.woke || len(revived) > 0
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return revived, nil
+}
+
+// Wake implements queue.Store.
+func (q *Queue) Wake(ctx context.Context, ref slot.Ref, reason string) (n int, err error) {
+	cond, args := "reason >= ? AND reason < ?", []any{reason, reason + "\U0010ffff"}
+	if !ref.IsZero() {
+		cond, args = cond+" AND slot = (SELECT id FROM slot WHERE slug = ?)", append(args, ref.Slug())
+	}
+	err = q.s.do(ctx, "wake", func(t *tx) (err error) {
+		n, err = t.wakeDeferred(cond, args...)
+		return err
+	})
+	return n, err
+}
+
+// wakeDeferred has items that were put off looked at now.
+func (t *tx) wakeDeferred(cond string, args ...any) (int, error) {
+	n, err := t.count("UPDATE item SET due = ? WHERE deferred <> 0 AND lane <> 0 AND due > ? AND "+cond,
+		append([]any{t.ms(), t.ms()}, args...)...)
+	t.woke = t.woke || n > 0
+	return int(n), err
+}
+
+// wakeSlot is for a slot that somebody gave up, or whose tree is gone: it has what
+// was in the way of its items looked at, and what waits for room.
+func (t *tx) wakeSlot(slotID int64) error {
+	t.woke = true
+	_, err := t.wakeDeferred("slot = ? AND reason IN (?, ?, ?, ?, ?)", slotID,
+		slot.ReasonHeld, slot.ReasonLine, slot.ReasonUnseen, slot.ReasonUnstopped, slot.ReasonInside)
+	return err
+}
+
+// wakeScope is for a pause of a ref or a repository that ended.
+func (t *tx) wakeScope(scope string) error {
+	cond, name := "lane IN (SELECT id FROM lane WHERE repo = ?)", scope
+	if ref, err := slot.ParseCanonical(scope); err == nil {
+		cond, name = "slot = (SELECT id FROM slot WHERE slug = ?)", ref.Slug()
+	}
+	t.woke = true
+	_, err := t.wakeDeferred(cond+" AND reason GLOB ?", name, slot.ReasonHold+"*")
+	return err
+}
+
+// Shift implements queue.Store.
+func (q *Queue) Shift(ctx context.Context, d time.Duration) error {
+	if d.Abs() < time.Millisecond {
+		return nil
+	}
+	return q.s.do(ctx, "shift", func(t *tx) error {
+		t.woke = true
+		if d < 0 {
+			return t.exec("UPDATE item SET due = due + ?, burst = burst + ? WHERE lane <> 0 AND due > ?",
+				d.Milliseconds(), d.Milliseconds(), t.ms())
+		}
+		return t.exec("UPDATE item SET due = due + ? WHERE lane <> 0 AND due > ?", d.Milliseconds(), t.ms()-d.Milliseconds())
+	})
+}
