@@ -16,7 +16,7 @@ import (
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
-	"github.com/oneslot/oneslot/internal/store/sqlite"
+	"github.com/oneslot/oneslot/internal/store/remote"
 )
 
 // Store is everything that the one store of this host serves.
@@ -36,6 +36,8 @@ type App struct {
 	Queue  queue.Store // nil if the store is somebody else's daemon
 	// Memory keeps since when gates have failed; nil as Queue.
 	Memory gate.Memory
+	// Server is the Store, if that is somebody else's daemon; else nil.
+	Server *remote.Store
 	Clock  clock.Clock
 	Self   slot.Process
 	// Inside lists the runs that this process is part of, outermost first.
@@ -53,13 +55,10 @@ func New(cfg *config.Config) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: this process: %w", slot.ErrUnknown, err)
 	}
-	store, err := sqlite.Open(cfg.StorePath(), sqlite.Options{
-		Clock: clk, WaitingMax: cfg.WaitingMax.V, Retention: cfg.Retention.Decisions.V,
-	})
-	if err != nil {
+	a := &App{Config: cfg, Clock: clk, Self: self}
+	if err := a.open(); err != nil {
 		return nil, err
 	}
-	a := &App{Config: cfg, Store: store, Queue: store.Queue(), Memory: store.GateMemory(), Clock: clk, Self: self}
 	if chain := os.Getenv("ONESLOT_RUNS"); chain != "" {
 		a.Inside = strings.Split(chain, ",")
 	}

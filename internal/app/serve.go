@@ -164,11 +164,11 @@ func (s *server) dispatcher(pool *standby.Pool) *dispatch.Dispatcher {
 
 // NewDispatcher puts the one path together.
 func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *config.Config, m dispatch.Metrics, log *slog.Logger) *dispatch.Dispatcher {
-	return &dispatch.Dispatcher{
+	return dispatch.New(dispatch.Parts{
 		Queue: a.Queue, Claims: a.Store, Journal: a.Store, Taker: a.Taker(), Gates: g, Plans: plans{cfg}, Pool: pool,
 		Watcher: Sight{}, Clock: a.Clock, Metrics: m, Log: log, Holder: a.Holder, State: a.Store.Dir(),
 		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Reap,
-	}
+	})
 }
 
 // apply puts a configuration in force.

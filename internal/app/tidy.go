@@ -29,7 +29,10 @@ func (a *App) Tidy(ctx context.Context) error {
 		return err
 	}
 	keep := a.Config.Retention
-	_, err := a.Store.Prune(ctx, now.Add(-keep.Decisions.V))
+	var err error
+	if a.Server == nil { // a daemon drops its own
+		_, err = a.Store.Prune(ctx, now.Add(-keep.Decisions.V))
+	}
 	_, e := rundir.In(a.Store.Dir()).Tidy(now.Add(-keep.Logs.V), keep.LogsBytes.V)
 	return errors.Join(err, e)
 }

@@ -47,7 +47,7 @@ type Config struct {
 
 	state string // the folder of this host for a remote store
 	ci    bool   // it runs in somebody's CI
-	env func(string) (string, bool)
+	env   func(string) (string, bool)
 }
 
 // Forge is one configured forge.

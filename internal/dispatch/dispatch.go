@@ -57,8 +57,8 @@ type Metrics interface {
 	Started(d time.Duration) // from the item's due time to the hand-over
 }
 
-// Dispatcher starts what is due.
-type Dispatcher struct {
+// Parts are what a Dispatcher works with. All are needed.
+type Parts struct {
 	Queue   queue.Store
 	Claims  claim.Store
 	Journal claim.Journal
@@ -77,6 +77,11 @@ type Dispatcher struct {
 	Warden bool   // runs need one
 	// Reap ends and settles what a dead run of the ref left.
 	Reap func(ctx context.Context, ref slot.Ref) error
+}
+
+// Dispatcher starts what is due.
+type Dispatcher struct {
+	Parts
 
 	mu      sync.Mutex
 	inHand  map[int64]bool          // items that a goroutine of ours works on
@@ -86,6 +91,14 @@ type Dispatcher struct {
 	nudge   chan struct{}
 	over    chan struct{} // closed when no watch is of use any more
 	work    sync.WaitGroup
+}
+
+// New puts a dispatcher together. It runs or works once.
+func New(p Parts) *Dispatcher {
+	return &Dispatcher{
+		Parts: p, inHand: map[int64]bool{}, watched: map[slot.Process]func(){}, over: make(chan struct{}),
+		slots: make(chan struct{}, atOnce), nudge: make(chan struct{}, 1),
+	}
 }
 
 // atOnce is how many items are worked on at the same time: enough that a slow gate
@@ -109,7 +122,6 @@ const gateEvery = 10 * time.Second
 // Run starts what is due until ctx ends, and then waits for what is in hand. The
 // error says that the queue cannot tell of changes at all.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	d.prepare()
 	woken, err := d.Queue.Woken(ctx)
 	if err != nil {
 		return err
@@ -142,12 +154,6 @@ func (d *Dispatcher) close() {
 	close(d.over)
 	d.work.Wait()
 	d.unwatch()
-}
-
-func (d *Dispatcher) prepare() {
-	d.over = make(chan struct{})
-	d.inHand, d.watched = map[int64]bool{}, map[slot.Process]func(){}
-	d.slots, d.nudge = make(chan struct{}, atOnce), make(chan struct{}, 1)
 }
 
 // Nudge has the queue looked at now.

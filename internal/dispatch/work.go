@@ -15,7 +15,6 @@ const lookEvery = time.Second
 // daemon: until none of its items is pending or running, or ctx ends, or over says
 // that the caller has what it waited for.
 func (d *Dispatcher) Work(ctx context.Context, ref slot.Ref, over func(context.Context) (bool, error)) error {
-	d.prepare()
 	defer d.close()
 	woken, err := d.Queue.Woken(ctx)
 	if err != nil {

@@ -50,9 +50,8 @@ func StartPodman(t testing.TB) *Engine {
 	e := &Engine{Socket: dir + "/podman.sock"}
 	e.command = []string{"podman", "--root", dir + "/root", "--runroot", dir + "/runroot", "--tmpdir", dir + "/tmp",
 		"--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--events-backend", "file", "--runtime", "crun"}
-	// Where the test may not raise limits, containers get those there are.
 	conf := dir + "/containers.conf"
-	if err := os.WriteFile(conf, []byte("[containers]\ndefault_ulimits = [\"nofile=1024:1024\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(conf, []byte(podmanConf), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	e.env = []string{"CONTAINERS_CONF=" + conf}
@@ -67,6 +66,13 @@ func StartPodman(t testing.TB) *Engine {
 	e.load(t, busybox)
 	return e
 }
+
+// podmanConf asks for no more than there is everywhere: no limits above the test's
+// own, no control groups (crun takes none of a mixed layout).
+const podmanConf = `[containers]
+default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]
+cgroups = "disabled"
+`
 
 // shortDir is a folder of the test's with a name that leaves room for sockets.
 func shortDir(t testing.TB) string {

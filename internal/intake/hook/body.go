@@ -34,7 +34,7 @@ func usual() patience {
 // body is a delivery's body, in memory or in a file.
 type body struct {
 	data    []byte
-	file    *spool // nil if it is all in data
+	file    *spool   // nil if it is all in data
 	release []func() // gives turns back
 }
 
@@ -43,16 +43,13 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 	if r.ContentLength > MaxBody {
 		return nil, tooLarge()
 	}
-	// A connection that cannot have a deadline (a test's) goes without.
-	deadline := http.NewResponseController(w).SetReadDeadline
-	_ = deadline(time.Now().Add(s.patience.read))
 	b := &body{}
 	defer func() {
-		// Nothing that is awaited of the connection while the sink works.
-		_ = deadline(time.Time{})
 		if err != nil {
 			b.close(err)
+			return
 		}
+		readWithin(w, 0) // the sink takes its time
 	}()
 	in := http.MaxBytesReader(w, r.Body, MaxBody)
 	if b.data, err = readUpTo(in, nil, smallBody, r.ContentLength); err != nil || len(b.data) < smallBody {
@@ -67,7 +64,7 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 	if err = b.take(r.Context(), s.turns.large, s.patience.turn); err != nil {
 		return b, err
 	}
-	_ = deadline(time.Now().Add(s.patience.spool))
+	readWithin(w, s.patience.spool)
 	if b.file, err = newSpool(s.SpoolDir, id); err != nil {
 		return b, err
 	}
@@ -79,6 +76,17 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 	}
 	b.data = nil
 	return b, b.file.fill(in, seal)
+}
+
+// readWithin bounds how long the body may take from now on, the part of a refused
+// one too that the server reads away; 0 ends that. A connection that cannot be
+// bounded so (a test's) goes without.
+func readWithin(w http.ResponseWriter, d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(at)
 }
 
 // sealed passes what is in memory to the seal.

@@ -67,6 +67,7 @@ func refuse(status int, result, detail string) error {
 }
 
 func (s *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	readWithin(w, s.patience.read)
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		problem(w, http.StatusMethodNotAllowed, "deliveries are sent with POST")
@@ -133,15 +134,17 @@ func (s *handler) receive(w http.ResponseWriter, r *http.Request, h Hook) (p Par
 // parse reads the body and, if it was spooled, makes its file last. Of those, one
 // at a time is in memory.
 func (s *handler) parse(ctx context.Context, h Hook, header http.Header, b *body) (p Parsed, err error) {
+	text := b.data
 	if b.file != nil {
-		if err = b.take(ctx, s.turns.parse, s.patience.turn); err != nil {
+		if err = s.turns.parse.take(ctx, s.patience.turn); err != nil {
 			return p, err
 		}
-		if b.data, err = b.file.read(); err != nil {
+		defer s.turns.parse.give()
+		if text, err = b.file.read(); err != nil {
 			return p, err
 		}
 	}
-	if p, err = Parse(h, header, b.data); err != nil {
+	if p, err = Parse(h, header, text); err != nil {
 		return p, refuse(http.StatusBadRequest, "broken", err.Error())
 	}
 	if b.file != nil {

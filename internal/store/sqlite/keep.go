@@ -85,9 +85,25 @@ func (t *tx) extend(id int64, ttl time.Duration, phase slot.Phase) error {
 		t.w.s.opt.Clock.BootID(), int64(t.boot+ttl), t.ms(), t.wall.Add(ttl).UnixMilli(), string(phase), id)
 }
 
-// Start implements claim.Store.
+// Start implements claim.Store. The usual one is two statements; whatever is in
+// its way is found out after that.
 func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, err error) {
 	err = s.step(ctx, "start", func(t *tx) (error, error) {
+		var run string
+		var ttl int64
+		ok, err := t.one(`UPDATE slot SET phase = 'running', deadline = ? + ttl, renewed_at = ?, expires = ? + ttl / 1000000
+			WHERE slug = ? AND claim = ? AND token = ? AND live = 1 AND kind = 'supervised' AND phase = 'starting'
+				AND boot = ? AND began >= ? AND NOT EXISTS (SELECT 1 FROM run
+					WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)
+			RETURNING run, ttl`, []any{int64(t.boot), t.ms(), t.ms(), claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token),
+			s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)}, &run, &ttl)
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			lease = claim.Lease{TTL: time.Duration(ttl), Phase: slot.Running}
+			return nil, t.started(run)
+		}
 		r, lost, err := t.liveOwned(key)
 		if err != nil || lost != nil {
 			return lost, err
@@ -118,9 +134,13 @@ func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, er
 		if err := t.extend(r.id, c.TTL, slot.Running); err != nil {
 			return nil, err
 		}
-		return nil, t.exec("UPDATE run SET state = 'running', started_at = ? WHERE id = ? AND state = 'starting'", t.ms(), c.Run)
+		return nil, t.started(c.Run)
 	})
 	return lease, err
+}
+
+func (t *tx) started(run string) error {
+	return t.exec("UPDATE run SET state = 'running', started_at = ? WHERE id = ? AND state = 'starting'", t.ms(), run)
 }
 
 // Release implements claim.Store. The usual one, of a live claim by its owner,

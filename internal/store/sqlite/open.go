@@ -54,7 +54,7 @@ func (s *Store) openWriter() (w *writer, err error) {
 	}
 	// Small checkpoints: the first process to open the file after all others
 	// are gone reads the whole -wal again.
-	if w.conn, err = connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(256)")); err != nil {
+	if w.conn, err = connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(96)")); err != nil {
 		return w, err
 	}
 	if err := w.upgrade(); err != nil {

@@ -19,6 +19,10 @@ import (
 // batch bounds how many steps share one commit.
 const batch = 128
 
+// manyCommits is when a process has written so often that it will not end soon:
+// from then on it moves the -wal into the file less often, as SQLite has it.
+const manyCommits = 64
+
 // gatherIdle is how long a batch waits for one more. A commit takes longer.
 const gatherIdle = 50 * time.Microsecond
 
@@ -223,6 +227,7 @@ type writer struct {
 	// alone: it was the same before that, so nobody else had written.
 	version int64
 	alone   bool
+	commits int
 	// listener is who is told when something may be due, as of our last look.
 	listener string
 	// damaged: the file is to stay as it is, so the connection is never closed,
@@ -275,6 +280,9 @@ func (w *writer) transact(ops []*op) (begun bool, err error) {
 	}
 	if v, err := w.conn.version(); err == nil {
 		w.version = v
+	}
+	if w.commits++; w.commits == manyCommits {
+		t.exec("PRAGMA wal_autocheckpoint = 1000") //nolint:errcheck // the small one does, too
 	}
 	if t.listener != "" {
 		w.listener = t.listener

@@ -1,0 +1,28 @@
+package app
+
+import (
+	"github.com/oneslot/oneslot/internal/store/remote"
+	"github.com/oneslot/oneslot/internal/store/sqlite"
+)
+
+// open opens the store: a file of this host, with queue and all, or a server's.
+func (a *App) open() error {
+	if a.Config.Remote() {
+		store, err := remote.Open(a.Config.Store.V, remote.Options{
+			Dir: a.Config.StateDir(), Boot: a.Clock.BootID(), Token: a.Config.APIToken(),
+		})
+		if err != nil {
+			return err
+		}
+		a.Store, a.Server = store, store
+		return nil
+	}
+	store, err := sqlite.Open(a.Config.StorePath(), sqlite.Options{
+		Clock: a.Clock, WaitingMax: a.Config.WaitingMax.V, Retention: a.Config.Retention.Decisions.V,
+	})
+	if err != nil {
+		return err
+	}
+	a.Store, a.Queue, a.Memory = store, store.Queue(), store.GateMemory()
+	return nil
+}
