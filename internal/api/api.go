@@ -89,7 +89,9 @@ type server struct {
 	Options
 	fails *limiter
 	lines lines
-	mux   *http.ServeMux
+
+	grants grants
+	mux    *http.ServeMux
 }
 
 // ServeHTTP implements http.Handler.

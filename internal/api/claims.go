@@ -51,6 +51,7 @@ func acquire(c *call, in wire.Acquire) (wire.Grant, error) {
 	if err != nil {
 		return wire.Grant{}, err
 	}
+	g.Displaced = c.grants.again(g.Claim.ID, g.Displaced)
 	if req.Ticket != nil {
 		c.lines.forget(req.Ticket.ID)
 	}

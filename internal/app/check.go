@@ -12,7 +12,7 @@ import (
 // Check looks at what of a configuration shows only when it is put in force: its
 // secrets, and the gates. The error, a *config.Problems, has all that is wrong.
 func Check(cfg *config.Config) (warnings []string, err error) {
-	warnings, err = cfg.CheckSecrets()
+	warnings, err = cfg.Check()
 	all := &config.Problems{}
 	errors.As(err, &all)
 	clk, err := clock.System()

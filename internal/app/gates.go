@@ -16,12 +16,20 @@ import (
 
 // gatesOf builds the gates of a configuration, cheap first.
 func (a *App) gatesOf(cfg *config.Config) (*gate.Set, error) {
+	return a.gatesFor(cfg, func(config.Gate) bool { return true })
+}
+
+// gatesFor builds those gates of a configuration that are wanted.
+func (a *App) gatesFor(cfg *config.Config, want func(config.Gate) bool) (*gate.Set, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
 	}
 	var entries []gate.Entry
 	for i, g := range cfg.GatesInForce() {
+		if !want(g) {
+			continue
+		}
 		built, err := a.gateOf(cfg, g, self)
 		if err != nil {
 			return nil, fmt.Errorf("%w: gate %s: %w", slot.ErrConfig, g.Type.V, err)

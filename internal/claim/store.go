@@ -74,7 +74,8 @@ type Request struct {
 type Limits struct {
 	Running int // live claims that do not wait for a person, of all refs
 	PerRepo int // those of the ref's repository
-	// PerRef bounds the runs of the ref that began within Window: the breaker.
+	// PerRef bounds the runs of the ref that were started within Window: the
+	// breaker. What was given back without a start cost nothing.
 	PerRef int
 	Window time.Duration
 }
@@ -135,6 +136,7 @@ type Capabilities struct {
 	CrossHost    bool // excludes hosts, so that runs need a warden
 	Notifies     bool // wakes the head of the line without polling
 	BootTime     bool // deadlines count suspend and never step
+	Limits       bool // Request.Limits are counted in the step that takes
 	// Tick is the finest time step at which deadlines can be told apart.
 	Tick time.Duration
 }

@@ -92,10 +92,14 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
-	g, req, err := c.take(ctx, a, refs, taking{any: o.any, request: func(ref slot.Ref) claim.Request {
+	gates, err := a.Admission(false)
+	if err != nil {
+		return o.tell(c, refs[0], err)
+	}
+	g, req, err := c.take(ctx, a, refs, taking{any: o.any, gates: gates, request: func(ref slot.Ref) claim.Request {
 		return claim.Request{
 			Ref: ref, Key: claim.NewKey(ref), Kind: slot.Detached, Bound: !bound.IsZero(),
-			Holder: a.Holder(pathManual, command, bound), TTL: ttl, Grace: grace,
+			Holder: a.Holder(slot.PathManual, command, bound), TTL: ttl, Grace: grace,
 		}
 	}})
 	if err != nil {

@@ -145,7 +145,7 @@ func noteHold(ctx context.Context, a *app.App, scope string, v slot.Verdict, det
 	}
 	for _, ref := range refs {
 		err := a.Store.Note(ctx, slot.Decision{
-			Ref: ref, Path: pathManual, Verdict: v, Reason: slot.ReasonHold, Detail: detail, Next: next,
+			Ref: ref, Path: slot.PathManual, Verdict: v, Reason: slot.ReasonHold, Detail: detail, Next: next,
 		})
 		if err != nil {
 			return fmt.Errorf("%s: recording it: %w", scope, err)

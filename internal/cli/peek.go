@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -27,7 +28,7 @@ Exit codes:
   64   the command line is wrong, or not a ref
   69   unknown: the store could not be asked
   74   the answer could not be printed
-  75   held, or deferred by a hold
+  75   held, or deferred by a hold or another gate
   77   not allowed
   78   bad configuration`,
 		Args: c.exactly(1, "one REF"),
@@ -57,6 +58,9 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 		return o.tell(c, ref, err)
 	}
 	v := viewOf(a, s)
+	if err := ask(ctx, a, ref, &v); err != nil {
+		return o.tell(c, ref, err)
+	}
 	switch {
 	case o.json:
 		err = printJSON(c.Out, v)
@@ -69,6 +73,23 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 	if v.State != stateFree {
 		return &exitError{exitBusy}
 	}
+	return nil
+}
+
+// ask adds what the gates say to a slot that is free.
+func ask(ctx context.Context, a *app.App, ref slot.Ref, v *slotView) error {
+	gates, err := a.Admission(true)
+	if err != nil || gates == nil || v.State != stateFree {
+		return err
+	}
+	said, err := gates.Before(ctx, ref)
+	if reason := v.Reason; err == nil {
+		v.findAll(said)
+		v.Reason = reason
+		return nil
+	}
+	v.State = stateDeferred
+	v.findAll(said)
 	return nil
 }
 

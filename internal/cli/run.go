@@ -18,10 +18,6 @@ import (
 	"github.com/oneslot/oneslot/internal/supervise"
 )
 
-// pathManual is the dispatch path of what a person, or a program that is not
-// ours, asks for on the command line.
-const pathManual = "manual"
-
 type runOptions struct {
 	refusing
 	any       bool
@@ -178,8 +174,13 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	if err != nil {
 		return fail(err)
 	}
+	gates, err := a.Admission(false)
+	if err != nil {
+		return fail(err)
+	}
 	g, req, err := c.take(ctx, a, refs, taking{
-		any: o.any, wait: o.onBusy == "wait", longest: o.waitMax, force: o.force, reason: o.reason, now: o.now, uid: os.Geteuid(),
+		gates: gates,
+		any:   o.any, wait: o.onBusy == "wait", longest: o.waitMax, force: o.force, reason: o.reason, now: o.now, uid: os.Geteuid(),
 		request: func(r slot.Ref) claim.Request { return supervised(a, r, argv, ttl, grace) },
 	})
 	if err != nil {
@@ -220,22 +221,19 @@ func supervised(a *app.App, ref slot.Ref, argv []string, ttl, grace time.Duratio
 	id := claim.NewID()
 	return claim.Request{
 		Ref: ref, Key: claim.NewKey(ref), Kind: slot.Supervised, Run: id,
-		Holder: a.Holder(pathManual, clean(filepath.Base(argv[0])), a.Self),
+		Holder: a.Holder(slot.PathManual, clean(filepath.Base(argv[0])), a.Self),
 		Dir:    filepath.Join(a.Store.Dir(), "runs", id),
 		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(),
-		TTL:    ttl, Grace: grace,
+		TTL:    ttl, Grace: grace, Limits: a.RunLimits(),
 	}
 }
-
-// secrets are the coordinator's own variables; no worker gets them.
-func secrets() []string { return []string{"ONESLOT_STORE", "ONESLOT_CLAIMS", "ONESLOT_API_TOKEN"} }
 
 // spec is the run that goes with a granted claim.
 func (c *cli) spec(a *app.App, g claim.Grant, req claim.Request, argv []string) (supervise.Spec, error) {
 	s := supervise.Spec{
 		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler), State: a.Store.Dir(),
 		Claim: g.Claim, Key: req.Key, Previous: g.Displaced,
-		Argv: argv, Env: c.Environ(), Strip: secrets(),
+		Argv: argv, Env: c.Environ(), Strip: app.Secrets(a.Config),
 		LogBytes: a.Config.Retention.LogBytes.V, Chain: a.Inside, Attempt: 1,
 	}
 	if req.Warden {

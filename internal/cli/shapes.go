@@ -128,6 +128,13 @@ func (v *slotView) find(gate string, verdict slot.Verdict, reason, detail string
 	v.Evidence = append(v.Evidence, gateFinding{gate, string(verdict), reason, text(detail)})
 }
 
+// findAll adds what gates said; the last one is the slot's reason.
+func (v *slotView) findAll(list []slot.Finding) {
+	for _, f := range list {
+		v.find(f.Gate, f.Verdict, f.Reason, f.Detail)
+	}
+}
+
 // refusalView is a refusal, or an answer that could not be had, as an object.
 func refusalView(ref slot.Ref, err error) slotView {
 	v := slotView{Ref: ref.String(), State: stateUnknown, Evidence: []gateFinding{}}
@@ -142,7 +149,10 @@ func refusalView(ref slot.Ref, err error) slotView {
 		v.find("claim", slot.Defer, busy.Reason, busyDetail(busy))
 	case errors.As(err, &deferred):
 		v.Ref, v.State = deferred.Ref.String(), stateDeferred
-		v.find("hold", slot.Defer, deferred.Reason, deferred.Detail)
+		v.findAll(deferred.Evidence)
+		if len(deferred.Evidence) == 0 {
+			v.find(deferred.Reason, slot.Defer, deferred.Reason, deferred.Detail)
+		}
 	default:
 		v.find("claim", slot.Unknown, "unknown", err.Error())
 	}

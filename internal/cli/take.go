@@ -24,6 +24,7 @@ type taking struct {
 	uid     int    // who asks: force ends only what that user can
 	// request describes the claim of one ref.
 	request func(slot.Ref) claim.Request
+	gates   *app.Admission
 }
 
 // take gets one of the refs, or a refusal.
@@ -33,19 +34,70 @@ func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (
 		return claim.Grant{}, claim.Request{}, err
 	}
 	if t.any {
-		return takeAny(ctx, a, refs, t.request)
+		return takeAny(ctx, a, refs, t)
 	}
 	req := t.request(refs[0])
 	switch {
-	case t.force:
+	case t.force: // it passes the gates
 		g, err := c.takeByForce(ctx, a, req, t)
 		return g, req, err
 	case t.wait:
-		g, err := wait(ctx, a, req, t.longest)
-		return g, req, err
+		return waitForGates(ctx, a, t, refs[0])
 	}
-	g, err := a.Taker().Take(ctx, req)
+	g, err := takeOne(ctx, a, req, t.gates, a.Taker().Take)
 	return g, req, err
+}
+
+// takeOne asks the gates, takes the slot, and asks them again.
+func takeOne(ctx context.Context, a *app.App, req claim.Request, gates *app.Admission,
+	take func(context.Context, claim.Request) (claim.Grant, error)) (claim.Grant, error) {
+	if _, err := gates.Before(ctx, req.Ref); err != nil {
+		return claim.Grant{}, errors.Join(err, gates.Refuse(ctx, req, err))
+	}
+	g, err := take(ctx, req)
+	if err != nil {
+		return g, err
+	}
+	return g, gates.Under(ctx, g, req)
+}
+
+// waitForGates waits in line, and until the gates let pass. Each try is a claim of
+// its own.
+func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (claim.Grant, claim.Request, error) {
+	start := a.Clock.Boot()
+	for {
+		req := t.request(ref)
+		left := time.Duration(0)
+		if t.longest > 0 {
+			left = max(t.longest-(a.Clock.Boot()-start), time.Millisecond)
+		}
+		g, err := takeOne(ctx, a, req, t.gates, func(ctx context.Context, req claim.Request) (claim.Grant, error) {
+			return wait(ctx, a, req, left)
+		})
+		var def *slot.DeferError
+		if !errors.As(err, &def) || def.Evidence == nil {
+			return g, req, err
+		}
+		pause := t.gates.Again(err)
+		if t.longest > 0 && pause >= left {
+			return g, req, err
+		}
+		if code := sleep(ctx, pause); code != nil {
+			return g, req, code
+		}
+	}
+}
+
+// sleep waits; a signal ends it, with its exit code.
+func sleep(ctx context.Context, d time.Duration) error {
+	ctx, stop := interruptible(ctx)
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return stop()
 }
 
 // wait stands in line. A signal leaves the line.
@@ -68,7 +120,7 @@ func wait(ctx context.Context, a *app.App, req claim.Request, longest time.Durat
 // refusal is written down; what is then left is asked for in order. So with as
 // many refs as callers nobody goes away with nothing: whoever was refused
 // everywhere saw every ref in somebody else's hands.
-func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, request func(slot.Ref) claim.Request) (g claim.Grant, req claim.Request, err error) {
+func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (g claim.Grant, req claim.Request, err error) {
 	for _, ref := range refs {
 		s, err := a.Store.Look(ctx, ref)
 		if err != nil {
@@ -77,15 +129,15 @@ func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, request func(slot
 		if viewOf(a, s).State != stateFree {
 			continue
 		}
-		req = request(ref)
-		if g, err = a.Taker().Take(ctx, req); err == nil || !isRefusal(err) {
+		req = t.request(ref)
+		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !isRefusal(err) {
 			return g, req, err
 		}
 	}
 	none := &noneFree{}
 	for _, ref := range refs {
-		req = request(ref)
-		if g, err = a.Taker().Take(ctx, req); err == nil || !isRefusal(err) {
+		req = t.request(ref)
+		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !isRefusal(err) {
 			return g, req, err
 		}
 		none.refusals = append(none.refusals, err)

@@ -14,7 +14,7 @@ import (
 func request(a *app.App, ref slot.Ref, kind slot.Kind) claim.Request {
 	return claim.Request{
 		Ref: ref, Key: claim.NewKey(ref), Kind: kind, Run: claim.NewID(), TTL: time.Minute, Grace: time.Second,
-		Holder: slot.Holder{Host: "host-a", Process: a.Self, UID: os.Geteuid(), Path: pathManual, Command: "sh"},
+		Holder: slot.Holder{Host: "host-a", Process: a.Self, UID: os.Geteuid(), Path: slot.PathManual, Command: "sh"},
 	}
 }
 

@@ -33,7 +33,7 @@ func TestC35_SecretWithANewline(t *testing.T) {
 			w.write(t, "home/.config/oneslot/s", tt.content)
 			c := mustLoad(t, w)
 			got, warnings, err := c.ReadSecret(c.Hooks[0].Secret)
-			checked, checkErr := c.CheckSecrets()
+			checked, checkErr := c.Check()
 			if fmt.Sprint(warnings, err) != fmt.Sprint(checked, checkErr) {
 				t.Errorf("the check says %q, %v, the reader %q, %v", checked, checkErr, warnings, err)
 			}
@@ -61,16 +61,16 @@ func TestC35_EmptyAndUnsigned(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, user, hookOf+"secret.env = 'EMPTY'\nunsigned = true")
 	w.vars["EMPTY"] = ""
-	if warnings, err := mustLoad(t, w).CheckSecrets(); err != nil || len(warnings) > 0 {
+	if warnings, err := mustLoad(t, w).Check(); err != nil || len(warnings) > 0 {
 		t.Error(warnings, err)
 	}
 	w.vars["EMPTY"] = "full"
-	warnings, err := mustLoad(t, w).CheckSecrets()
+	warnings, err := mustLoad(t, w).Check()
 	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "means nothing beside a secret") {
 		t.Error(warnings, err)
 	}
 	delete(w.vars, "EMPTY")
-	if _, err := mustLoad(t, w).CheckSecrets(); err == nil || !strings.HasSuffix(err.Error(), "environment EMPTY: the variable is not set") {
+	if _, err := mustLoad(t, w).Check(); err == nil || !strings.HasSuffix(err.Error(), "environment EMPTY: the variable is not set") {
 		t.Error(err)
 	}
 }
@@ -82,7 +82,7 @@ func TestSecretsAreReadLate(t *testing.T) {
 	w.write(t, user, "listen = '[::]:1'\n[api]\ntokens = [{name = 'a', role = 'read', file = 'a'}, {name = 'b', role = 'read', file = 'b'}]\n"+
 		hookOf+"secret.env = 'HOOK'")
 	c := mustLoad(t, w)
-	_, err := c.CheckSecrets()
+	_, err := c.Check()
 	var p *Problems
 	if !errors.As(err, &p) || len(p.List) != 3 {
 		t.Errorf("%v", err)
@@ -109,7 +109,7 @@ func TestNothingShowsASecret(t *testing.T) {
 	w.write(t, user, "[api]\ntokens = [{name = 'a', role = 'read', env = 'T'}]\n"+hookOf+"secret.env = 'T'")
 	w.vars["T"], w.vars["ONESLOT_API_TOKEN"] = "canary", "canary"
 	c := mustLoad(t, w)
-	warnings, err := c.CheckSecrets()
+	warnings, err := c.Check()
 	if s := fmt.Sprintf("%+v %v %v %v", c.Entries(), warnings, err, c.Hooks); strings.Contains(s, "canary") {
 		t.Error(s)
 	}

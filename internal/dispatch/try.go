@@ -230,7 +230,7 @@ func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok boo
 	if !a.obey(ctx, a.Gates.Decide(ctx, a.ask), a.run) {
 		return none, false
 	}
-	dec, undo := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Supervisor: a.sup.Process, State: a.State})
+	dec, undo := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Slug: a.look.Item.Ref.Slug(), Supervisor: a.sup.Process, State: a.State})
 	if undo == nil {
 		undo = none
 	}

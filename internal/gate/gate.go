@@ -93,12 +93,7 @@ type Memory interface {
 }
 
 // Evidence is one gate's part in a decision.
-type Evidence struct {
-	Gate    string
-	Verdict slot.Verdict
-	Reason  string
-	Detail  string
-}
+type Evidence = slot.Finding
 
 // Decision is what a Set says. One whose context ended before all gates had
 // answered is Defer: an ask that was cut off starts nothing.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	systemdbus "github.com/coreos/go-systemd/v22/dbus"
 	"github.com/godbus/dbus/v5"
@@ -77,8 +78,12 @@ func (a busAddress) dial(ctx context.Context) (*dbus.Conn, error) {
 		return nil, err
 	}
 	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
-	if err == nil && a.hello {
-		err = conn.Hello()
+	if err == nil {
+		if a.hello {
+			err = conn.Hello()
+		} else {
+			err = ping(ctx, conn)
+		}
 	}
 	if err != nil {
 		conn.Close()
@@ -88,6 +93,23 @@ func (a busAddress) dial(ctx context.Context) (*dbus.Conn, error) {
 		return nil, err
 	}
 	return conn, nil
+}
+
+// ping makes sure that the manager listens. What comes to it together with the end of
+// the introduction lies there unread until more comes, so one ping may not do.
+func ping(ctx context.Context, conn *dbus.Conn) error {
+	manager := conn.Object("org.freedesktop.systemd1", "/org/freedesktop/systemd1")
+	answers := make(chan *dbus.Call, 32) // room for all, since the connection waits for it
+	for wait := time.Millisecond; ; wait *= 2 {
+		manager.GoWithContext(ctx, "org.freedesktop.DBus.Peer.Ping", 0, answers)
+		select {
+		case call := <-answers:
+			return call.Err
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // connect opens a connection for one conversation. Close it; it ends with ctx too.

@@ -40,19 +40,21 @@ func glob(pattern string) *regexp.Regexp {
 }
 
 // refuses says what of the match does not fit; empty if all does. It repeats the
-// configuration and no forge text.
+// configuration and no forge text. As long as the ref is not known, nothing is held
+// against an event that it does not say.
 func (m match) refuses(e slot.Event) string {
-	f := e.Facts
-	switch branch := target(e); {
-	case len(m.labels) > 0 && !slices.ContainsFunc(m.labels, func(l string) bool { return hasLabel(f, l) }):
+	f, later := e.Facts, e.Ref.IsZero()
+	branch := target(e)
+	switch {
+	case len(m.labels) > 0 && !m.anyLabel(f) && !(later && len(f.Labels) == 0):
 		return "match.labels: the event names none of " + strings.Join(m.labels, ", ")
-	case len(m.branches) > 0 && branch == "":
+	case len(m.branches) > 0 && branch == "" && !later:
 		return "match.branches: the event names no branch that the changes go to"
-	case len(m.branches) > 0 && !slices.ContainsFunc(m.branches, func(p *regexp.Regexp) bool { return p.MatchString(branch) }):
+	case len(m.branches) > 0 && branch != "" && !m.anyBranch(branch):
 		return "match.branches: the branch is none of " + strings.Join(m.globs, ", ")
-	case len(m.authors) > 0 && !slices.Contains(m.authors, strings.ToLower(f.Author)):
+	case len(m.authors) > 0 && !slices.Contains(m.authors, strings.ToLower(f.Author)) && !(later && f.Author == ""):
 		return "match.authors: the author is none of " + strings.Join(m.authors, ", ")
-	case m.draft != nil && *m.draft && !f.Draft:
+	case m.draft != nil && *m.draft && !f.Draft && !later:
 		return "match.draft: it is no draft"
 	case m.draft != nil && !*m.draft && f.Draft:
 		return "match.draft: it is a draft"
@@ -60,11 +62,17 @@ func (m match) refuses(e slot.Event) string {
 	return ""
 }
 
-// hasLabel compares without case, as forges do. The label that was set counts even
+// anyLabel compares without case, as forges do. The label that was set counts even
 // if the payload's list does not have it yet.
-func hasLabel(f slot.Facts, label string) bool {
-	return strings.EqualFold(f.Label, label) ||
-		slices.ContainsFunc(f.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+func (m match) anyLabel(f slot.Facts) bool {
+	return slices.ContainsFunc(m.labels, func(want string) bool {
+		return strings.EqualFold(f.Label, want) ||
+			slices.ContainsFunc(f.Labels, func(l string) bool { return strings.EqualFold(l, want) })
+	})
+}
+
+func (m match) anyBranch(branch string) bool {
+	return slices.ContainsFunc(m.branches, func(p *regexp.Regexp) bool { return p.MatchString(branch) })
 }
 
 // target is the branch that the changes go to: the base of a pull request, and of

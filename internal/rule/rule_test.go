@@ -84,6 +84,9 @@ func TestWanting(t *testing.T) {
 			if tt.event.Kind == "" {
 				tt.event.Kind = slot.Labeled
 			}
+			if tt.event.Ref.IsZero() {
+				tt.event.Ref = pull
+			}
 			want := []Explanation{{"r", tt.why == "", tt.why}}
 			if diff := cmp.Diff(want, s.Explain(tt.event)); diff != "" {
 				t.Error("(-want +got)\n" + diff)
@@ -92,6 +95,28 @@ func TestWanting(t *testing.T) {
 				t.Errorf("%d rules want it", got)
 			}
 		})
+	}
+}
+
+// A check that names no pull request yet is kept by what it says, so that it is not
+// lost before its ref is found.
+func TestWantingBeforeTheRefIsKnown(t *testing.T) {
+	for name, tt := range map[string]struct {
+		match string
+		facts slot.Facts
+		want  bool
+	}{
+		"nothing is known":  {`labels = ["a"], branches = ["main"], authors = ["b"], draft = true`, slot.Facts{}, true},
+		"another base":      {`branches = ["main"]`, slot.Facts{Base: "dev"}, false},
+		"another author":    {`authors = ["a"]`, slot.Facts{Author: "b"}, false},
+		"other labels":      {`labels = ["a"]`, slot.Facts{Labels: []string{"b"}}, false},
+		"a draft":           {`draft = false`, slot.Facts{Draft: true}, false},
+		"head is no matter": {`branches = ["main"]`, slot.Facts{Branch: "topic"}, true},
+	} {
+		s := load(t, "[[rule]]\nname = 'r'\non = ['ci_failed']\nrun = ['true']\nmatch = {"+tt.match+"}")
+		if got := s.Wanting(slot.Event{Kind: slot.CIFailed, Sha: "c0ffee", Facts: tt.facts}); (len(got) == 1) != tt.want {
+			t.Errorf("%s: %d rules", name, len(got))
+		}
 	}
 }
 

@@ -53,6 +53,14 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%s is held by %s", e.Ref, e.Claim.Holder)
 }
 
+// Finding is one gate's part in a decision.
+type Finding struct {
+	Gate    string
+	Verdict Verdict // empty: it was not asked
+	Reason  string
+	Detail  string
+}
+
 // DeferError refuses a claim because a gate says "not now".
 type DeferError struct {
 	Ref    Ref
@@ -61,6 +69,8 @@ type DeferError struct {
 	Hold   *Hold
 	Place  *Place
 	Until  time.Time // when another try is worth it; zero if nobody knows
+	// Evidence is what each gate said, if gates were asked.
+	Evidence []Finding
 }
 
 func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }

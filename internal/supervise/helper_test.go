@@ -330,5 +330,7 @@ func telling(events string) func(context.Context, func(string, []byte) (string, 
 	if events == "" {
 		return nil
 	}
-	return func(context.Context, func(string, []byte) (string, error)) ([]byte, error) { return []byte(events), nil }
+	return func(context.Context, func(string, []byte) (string, error)) ([]byte, error) {
+		return []byte(events), nil
+	}
 }

@@ -99,7 +99,7 @@ func run(t runner, open opener) {
 	t.Helper()
 	for _, tests := range [][]test{
 		capabilityTests(), holderTests(), fenceTests(), ownerTests(), againTests(), expiryTests(),
-		startTests(), parkTests(), lineTests(), holdTests(), journalTests(), rebootTests(), unknownTests(),
+		startTests(), parkTests(), lineTests(), holdTests(), journalTests(), rebootTests(), unknownTests(), limitTests(),
 	} {
 		for _, tt := range tests {
 			t.sub(tt.name, func(t runner) { tt.f(newBench(t, open)) })

@@ -111,13 +111,18 @@ func (b *bench) unhold(s Store, scope string, want bool) {
 
 func (b *bench) deferred(s Store, req claim.Request) *slot.DeferError {
 	b.Helper()
+	return b.deferredFor(s, req, slot.ReasonHold)
+}
+
+func (b *bench) deferredFor(s Store, req claim.Request, reason string) *slot.DeferError {
+	b.Helper()
 	g, err := s.Acquire(b.ctx, req)
 	e, ok := errors.AsType[*slot.DeferError](err)
 	if !ok {
-		b.Fatalf("acquire %s under a hold: fence %d, %v; want deferred", req.Ref, g.Claim.Fence, err)
+		b.Fatalf("acquire %s: fence %d, %v; want deferred (%s)", req.Ref, g.Claim.Fence, err, reason)
 	}
-	if e.Reason != slot.ReasonHold || e.Ref != req.Ref {
-		b.Errorf("deferred %s with reason %q; want %s, %q", e.Ref, e.Reason, req.Ref, slot.ReasonHold)
+	if e.Reason != reason || e.Ref != req.Ref {
+		b.Errorf("deferred %s with reason %q; want %s, %q", e.Ref, e.Reason, req.Ref, reason)
 	}
 	return e
 }

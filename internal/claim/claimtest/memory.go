@@ -55,7 +55,7 @@ func NewMemory(c clock.Clock, opt Options) *Memory {
 	return &Memory{
 		clock: c, opt: opt.filled(), boot: c.BootID(),
 		caps: claim.Capabilities{
-			Name: "memory", CrossProcess: true, Notifies: true, BootTime: true, Tick: time.Millisecond,
+			Name: "memory", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Tick: time.Millisecond,
 		},
 		slots: map[slot.Ref]*memSlot{}, byClaim: map[string]*memSlot{},
 		holds: map[string]slot.Hold{}, wakes: map[string]chan struct{}{},

@@ -29,6 +29,11 @@ func (h *MemoryHandle) Acquire(ctx context.Context, req claim.Request) (claim.Gr
 			m.note(claim.Refused(req, err))
 			return err
 		}
+		if full := m.over(s, req); full != nil {
+			full.Place = s.join(req, m.now())
+			m.note(claim.Refused(req, full))
+			return full
+		}
 		m.grant(s, req, why, &g)
 		return nil
 	})

@@ -28,6 +28,7 @@ func TestMemory(t *testing.T) {
 	for name, declare := range map[string]func(*claim.Capabilities){
 		"AsItIs":    func(*claim.Capabilities) {},
 		"NoNotify":  func(c *claim.Capabilities) { c.Notifies = false },
+		"NoLimits":  func(c *claim.Capabilities) { c.Limits = false },
 		"WallTime":  func(c *claim.Capabilities) { c.BootTime = false },
 		"CoarseAsS": func(c *claim.Capabilities) { c.Tick = time.Second },
 	} {

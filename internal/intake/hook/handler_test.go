@@ -68,16 +68,16 @@ func (m *memory) count(what string) int {
 	return m.counts[what]
 }
 
-// bench is a handler with all it stands on.
-type bench struct {
+// rig is a handler with all it stands on.
+type rig struct {
 	http.Handler
 	*memory
 	dir string
 }
 
-func newBench(t testing.TB, hooks ...Hook) *bench {
+func newRig(t testing.TB, hooks ...Hook) *rig {
 	t.Helper()
-	b := &bench{memory: &memory{seen: map[string]bool{}, counts: map[string]int{}}, dir: t.TempDir()}
+	b := &rig{memory: &memory{seen: map[string]bool{}, counts: map[string]int{}}, dir: t.TempDir()}
 	if len(hooks) == 0 {
 		hooks = []Hook{testHook(GitHub)}
 	}
@@ -95,7 +95,7 @@ func newBench(t testing.TB, hooks ...Hook) *bench {
 	return b
 }
 
-func (b *bench) files(t testing.TB) []string {
+func (b *rig) files(t testing.TB) []string {
 	t.Helper()
 	entries, err := os.ReadDir(b.dir)
 	if err != nil {
@@ -118,7 +118,7 @@ func request(event string, body []byte) *http.Request {
 	return r
 }
 
-func (b *bench) do(r *http.Request) *httptest.ResponseRecorder {
+func (b *rig) do(r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	b.ServeHTTP(w, r)
 	return w
@@ -143,7 +143,7 @@ func answerOf(t testing.TB, w *httptest.ResponseRecorder) (a answered) {
 // C24, C25: a delivery is answered once it is kept, and its copy is a duplicate. One
 // that was not signed leaves no trace, so it cannot pass for the real one.
 func TestC24_Accept(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	body := read(t, "github/26-check_run.completed.json")
 	forged := request("check_run", body)
 	forged.Header.Set("X-Hub-Signature-256", "sha256="+mac("guess", string(body)))
@@ -174,7 +174,7 @@ func TestC24_Accept(t *testing.T) {
 
 // P4: what the sink does not hold is not acknowledged.
 func TestP4_SinkFails(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.err = errors.New("disk full")
 	w := b.do(request("issues", read(t, "github/01-issues.opened.json")))
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || b.count("test failed") != 1 {
@@ -187,7 +187,7 @@ func TestP4_SinkFails(t *testing.T) {
 
 // C34: ping and unknown events.
 func TestC34_Unknown(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	for event, body := range map[string][]byte{
 		"ping":   read(t, "github/41-ping.json"),
 		"star":   []byte(`{"action":"created","repository":{"full_name":"a/b"}}`),
@@ -213,7 +213,7 @@ func TestC34_Unknown(t *testing.T) {
 }
 
 func TestMethodAndName(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	if w := b.do(httptest.NewRequest(http.MethodGet, "/hooks/test", nil)); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "POST" {
 		t.Errorf("GET: %d", w.Code)
 	}
@@ -229,7 +229,7 @@ func TestMethodAndName(t *testing.T) {
 
 // C36: the signature covers bytes; C38: empty and broken bodies.
 func TestC36_Bytes(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	const open, end = `{"action":"opened","issue":{"number":1,"title":"`, `"},"repository":{"full_name":"a/b"}}`
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
 	for _, c := range []struct {

@@ -21,9 +21,9 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-func (b *bench) handler() *handler { return b.Handler.(*handler) }
+func (b *rig) handler() *handler { return b.Handler.(*handler) }
 
-func (b *bench) serve(t testing.TB) *httptest.Server {
+func (b *rig) serve(t testing.TB) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(b)
 	t.Cleanup(s.Close)
@@ -66,7 +66,7 @@ func eventually(t testing.TB, what string, ok func() bool) {
 
 // C38: sizes.
 func TestC38_Sizes(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	s := b.serve(t)
 	for _, c := range []struct {
 		size, want int
@@ -107,7 +107,7 @@ func TestC38_Sizes(t *testing.T) {
 
 // C38: without a length, the limit is the same.
 func TestC38_Chunked(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	s := b.serve(t)
 	for n, want := range map[int]int{2 << 10: 202, 2 << 20: 202, MaxBody + 1: 413} {
 		body := sized(n)
@@ -134,20 +134,20 @@ func TestC38_Chunked(t *testing.T) {
 func TestSpoolIsCleared(t *testing.T) {
 	big := sized(2 << 20)
 	for name, c := range map[string]struct {
-		change func(*bench, *http.Request)
+		change func(*rig, *http.Request)
 		want   int
 		files  int
 	}{
-		"wrong signature": {func(_ *bench, r *http.Request) {
+		"wrong signature": {func(_ *rig, r *http.Request) {
 			r.Header.Set("X-Hub-Signature-256", "sha256="+mac("guess", string(big)))
 		}, 401, 0},
-		"no event":    {func(_ *bench, r *http.Request) { r.Header.Del("X-Github-Event") }, 400, 0},
-		"sink fails":  {func(b *bench, _ *http.Request) { b.err = io.ErrClosedPipe }, 503, 0},
-		"sink unsure": {func(b *bench, _ *http.Request) { b.err = fmt.Errorf("commit: %w", slot.ErrUnknown) }, 503, 1},
-		"no folder":   {func(b *bench, _ *http.Request) { _ = os.Remove(b.dir) }, 503, 0},
+		"no event":    {func(_ *rig, r *http.Request) { r.Header.Del("X-Github-Event") }, 400, 0},
+		"sink fails":  {func(b *rig, _ *http.Request) { b.err = io.ErrClosedPipe }, 503, 0},
+		"sink unsure": {func(b *rig, _ *http.Request) { b.err = fmt.Errorf("commit: %w", slot.ErrUnknown) }, 503, 1},
+		"no folder":   {func(b *rig, _ *http.Request) { _ = os.Remove(b.dir) }, 503, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
+			b := newRig(t)
 			r := request("issues", big)
 			c.change(b, r)
 			if w := b.do(r); w.Code != c.want {
@@ -162,7 +162,7 @@ func TestSpoolIsCleared(t *testing.T) {
 }
 
 func TestTidy(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	for _, name := range []string{"1.body.part", "2.body", "other.part"} {
 		if err := os.WriteFile(filepath.Join(b.dir, name), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestTidy(t *testing.T) {
 // C38: at most so many large bodies at once; the others wait their turn, and normal
 // deliveries for none of them.
 func TestC38_LargeOnesWait(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.handler().patience.turn = 20 * time.Millisecond
 	inside, leave := make(chan bool, largeAtOnce), make(chan bool)
 	b.enter = func() { inside <- true; <-leave }
@@ -214,7 +214,7 @@ func TestC38_LargeOnesWait(t *testing.T) {
 
 // C38: a sender that drips is given up, and one that says a wrong length.
 func TestC38_DripsAndLies(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.handler().patience.read = 50 * time.Millisecond
 	s := b.serve(t)
 	body := sized(1 << 10)
@@ -258,7 +258,7 @@ func TestC38_DripsAndLies(t *testing.T) {
 
 // A store that takes its time outlasts the time that a body has.
 func TestSlowSink(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	b.handler().patience.read = 20 * time.Millisecond
 	s := b.serve(t)
 	b.enter = func() { time.Sleep(60 * time.Millisecond) }
@@ -269,7 +269,7 @@ func TestSlowSink(t *testing.T) {
 
 // P4: what was sent is kept, though the forge hung up before the answer.
 func TestP4_ForgeHangsUp(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.enter = cancel
 	b.do(request("issues", sized(1<<10)).WithContext(ctx))
@@ -280,7 +280,7 @@ func TestP4_ForgeHangsUp(t *testing.T) {
 
 // C36: a compressed body is verified as it came, and then refused.
 func TestC36_Compressed(t *testing.T) {
-	b := newBench(t)
+	b := newRig(t)
 	plain := sized(1 << 10)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -303,7 +303,7 @@ func TestC36_Compressed(t *testing.T) {
 // kept is the payload in it.
 func TestForm(t *testing.T) {
 	for _, n := range []int{1 << 10, 2 << 20} {
-		b := newBench(t, testHook(GitHub), Hook{Name: "gitea", Forge: Gitea, Host: "git.example.com", Secret: []byte("test-secret")})
+		b := newRig(t, testHook(GitHub), Hook{Name: "gitea", Forge: Gitea, Host: "git.example.com", Secret: []byte("test-secret")})
 		plain := sized(n)
 		body := []byte(url.Values{"payload": {string(plain)}}.Encode())
 		post := func(body []byte, path string) *httptest.ResponseRecorder {
@@ -335,7 +335,7 @@ func TestForm(t *testing.T) {
 // The whole way, for each recorded delivery: over a real connection, with the
 // headers, the signature and the bytes as they came.
 func TestRecordedDeliveries(t *testing.T) {
-	b := newBench(t, testHook(Gitea))
+	b := newRig(t, testHook(Gitea))
 	s := b.serve(t)
 	n := 0
 	for _, r := range rows(t) {

@@ -25,6 +25,7 @@ type Memory struct {
 	ended      map[int64]time.Time
 	deliveries map[string]*slot.Delivery
 	given      int64 // the last event's number
+	delivered  int64 // the last delivery's
 	lanes      map[lane]int64
 	turn       int64
 	woken      chan struct{}

@@ -53,7 +53,8 @@ func (m *Memory) deliver(d *slot.Delivery) (kept *slot.Delivery, again bool) {
 		}
 	}
 	c := *d
-	c.ID, c.At, c.Body, c.File = queue.DeliveryID(int64(len(m.deliveries)+1)), m.now(), nil, ""
+	m.delivered++
+	c.ID, c.At, c.Body, c.File = queue.DeliveryID(m.delivered), m.now(), nil, ""
 	m.deliveries[c.ID] = &c
 	return &c, false
 }

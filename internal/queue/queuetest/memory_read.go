@@ -23,7 +23,13 @@ func (m *Memory) Items(ctx context.Context, f queue.Filter) (list []queue.Item, 
 			f.State != "" && string(it.State) != f.State, f.Run != "" && it.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:
 			continue
 		}
-		list = append(list, *it)
+		c := *it
+		for _, e := range m.events {
+			if e.Item == it.ID && (e.State == queue.EventWaiting || e.State == queue.EventDead) {
+				c.Waiting++
+			}
+		}
+		list = append(list, c)
 	}
 	return list, nil
 }

@@ -22,24 +22,28 @@ func morning() *clock.Manual { return clock.NewManual(time.Date(2026, 3, 29, 1, 
 // served is a server over a SQLite store, as `oneslot serve` is one.
 type served struct {
 	address string // for remote.Open
-	front   string // where it listens
 }
 
-// serve starts a server on a unix socket (network "unix") or on loopback. Its store
-// is opened by the first request of each boot, as by a server that starts then.
+// serve starts a server on a unix socket (network "unix") or on loopback.
 func serve(t testing.TB, network, db string, clk clock.Clock, waiting time.Duration) served {
 	t.Helper()
-	open := func() (http.Handler, func()) {
+	return serveHandler(t, network, handler(t, db, clk, waiting))
+}
+
+// handler is the API over a store, which the first request of each boot opens: as a
+// server that starts then.
+func handler(t testing.TB, db string, clk clock.Clock, waiting time.Duration) http.Handler {
+	return reopening(t, clk, func() (http.Handler, func()) {
 		s, err := sqlite.Open(db, sqlite.Options{Clock: clk, WaitingMax: waiting})
 		if err != nil {
-			t.Fatal(err)
+			t.Error(err)
+			return http.NotFoundHandler(), func() {}
 		}
 		return api.New(api.Options{
 			Claims: s, Boot: clk.BootID(), UID: os.Getuid(), Open: true,
 			Tokens: []api.Token{api.NewToken("admin", api.Admin, []byte(secret))},
 		}), func() { s.Close() }
-	}
-	return serveHandler(t, network, reopening(t, clk, open))
+	})
 }
 
 func serveHandler(t testing.TB, network string, h http.Handler) served {
@@ -66,7 +70,7 @@ func serveHandler(t testing.TB, network string, h http.Handler) served {
 		srv.CloseClientConnections()
 		srv.Close()
 	})
-	s := served{address: "http://" + lis.Addr().String(), front: lis.Addr().String()}
+	s := served{address: "http://" + lis.Addr().String()}
 	if network == "unix" {
 		s.address = "unix:" + at
 	}

@@ -40,7 +40,7 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, 
 // acquire checks and takes. The free slot, which is the usual one, costs one
 // statement beside its decision; everything else reads first.
 func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
-	if req.Displace == nil && req.Ticket == nil {
+	if req.Displace == nil && req.Ticket == nil && req.Limits.IsZero() {
 		g, err := t.take(req, nil, slot.ReasonFree, "", `WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim`)
 		if err != nil || g.Claim.ID != "" {
 			return g, nil, err
@@ -78,6 +78,11 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 		if !first {
 			return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: t.w.s.Address()})
 		}
+	}
+	if full, err := t.over(req, r); err != nil {
+		return claim.Grant{}, nil, err
+	} else if full != nil {
+		return t.refuse(req, r, full)
 	}
 	var displaced *slot.Claim
 	if r.live {

@@ -146,7 +146,11 @@ func (t *tx) ignore(w queue.Wish) ([]queue.Accepted, error) {
 func (t *tx) unresolved(a *arrival, w queue.Wish, facts string) ([]queue.Accepted, error) {
 	e := w.Event
 	answer := queue.Accepted{Event: e, Intake: slot.Queued}
-	if e.Fingerprint != "" {
+	of, err := t.redelivered(a, w, 0)
+	if err != nil {
+		return nil, err
+	}
+	if of == "" && e.Fingerprint != "" {
 		var n int64
 		is, err := t.one("SELECT n FROM event WHERE state = 'unresolved' AND repo = ? AND fingerprint = ? LIMIT 1",
 			[]any{e.Repo, e.Fingerprint}, &n)
@@ -154,9 +158,12 @@ func (t *tx) unresolved(a *arrival, w queue.Wish, facts string) ([]queue.Accepte
 			return nil, err
 		}
 		if is {
-			answer.Intake, answer.Of = slot.Duplicate, queue.EventID(n)
-			return []queue.Accepted{answer}, nil
+			of = queue.EventID(n)
 		}
+	}
+	if of != "" {
+		answer.Intake, answer.Of = slot.Duplicate, of
+		return []queue.Accepted{answer}, nil
 	}
 	n, err := t.addEvent(a, w, 0, "", queue.EventUnresolved, "", facts)
 	answer.Event.ID = queue.EventID(n)
@@ -210,14 +217,10 @@ func (t *tx) workFor(ref slot.Ref, rule string) (*work, error) {
 // repeats names the event or the delivery that a wish repeats; empty if it is new.
 func (t *tx) repeats(a *arrival, w queue.Wish, item int64) (of string, err error) {
 	e := w.Event
-	var n int64
-	if a.again {
-		is, err := t.one(`SELECT n FROM event WHERE delivery = ? AND item = ? AND kind = ? AND fingerprint = ? AND state <> 'skipped' LIMIT 1`,
-			[]any{a.delivery, item, string(e.Kind), e.Fingerprint}, &n)
-		if err != nil || is {
-			return queue.DeliveryID(a.delivery), err
-		}
+	if of, err := t.redelivered(a, w, item); err != nil || of != "" {
+		return of, err
 	}
+	var n int64
 	if w.Key != "" {
 		is, err := t.one("SELECT n FROM event WHERE item = ? AND key = ? AND key <> '' LIMIT 1", []any{item, w.Key}, &n)
 		if err != nil || is {
@@ -234,6 +237,20 @@ func (t *tx) repeats(a *arrival, w queue.Wish, item int64) (of string, err error
 		}
 	}
 	return "", nil
+}
+
+// redelivered names the delivery if the same came of it before, and was not
+// skipped.
+func (t *tx) redelivered(a *arrival, w queue.Wish, item int64) (string, error) {
+	if !a.again {
+		return "", nil
+	}
+	is, err := t.one("SELECT 1 FROM event WHERE delivery = ? AND item = ? AND kind = ? AND fingerprint = ? AND state <> 'skipped' LIMIT 1",
+		[]any{a.delivery, item, string(w.Event.Kind), w.Event.Fingerprint}, new(int))
+	if err != nil || !is {
+		return "", err
+	}
+	return queue.DeliveryID(a.delivery), nil
 }
 
 // addEvent puts an event on record and gives its number.

@@ -32,12 +32,15 @@ const workColumns = `i.id, i.slot, s.ref, i.policy, i.state, i.lane, i.run, i.to
 
 const workTables = " FROM item i JOIN slot s ON s.id = i.slot "
 
-func scanWork(sc scanner) (*work, error) {
+// scanWork reads workColumns, and into more what follows them.
+func scanWork(sc scanner, more ...any) (*work, error) {
 	var w work
 	var ref, policy, kinds string
 	var age, burst, last, deferred int64
-	err := sc.Scan(&w.ID, &w.slot, &ref, &policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
-		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked)
+	err := sc.Scan(append([]any{
+		&w.ID, &w.slot, &ref, &policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
+		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked,
+	}, more...)...)
 	if err != nil {
 		return nil, err
 	}

@@ -113,7 +113,7 @@ func (s *Store) Dir() string { return filepath.Dir(s.path) }
 
 // Capabilities implements claim.Store.
 func (s *Store) Capabilities() claim.Capabilities {
-	return claim.Capabilities{Name: "sqlite", CrossProcess: true, Notifies: true, BootTime: true, Tick: time.Millisecond}
+	return claim.Capabilities{Name: "sqlite", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Tick: time.Millisecond}
 }
 
 // Close waits for writes under way and gives the file back. A process that is

@@ -1,0 +1,132 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Admission asks the configured gates for callers that come without the queue:
+// `oneslot run`, claim and peek. A nil Admission lets everybody pass.
+type Admission struct {
+	app *App
+	set *gate.Set
+}
+
+// Admission gives the gates to ask. What is decided in the claim's own step (hold,
+// limits) is asked only for a look, which takes no step; what is about events, never.
+func (a *App) Admission(look bool) (*Admission, error) {
+	want := func(g config.Gate) bool {
+		switch g.Type.V {
+		case "trust", "already_handled":
+			return false
+		case "hold":
+			return false // the slot itself tells
+		case "capacity":
+			return look && a.Config.Limits.Running.V+a.Config.Limits.PerRepo.V > 0
+		case "breaker":
+			return look && a.RunLimits().PerRef > 0
+		}
+		return true
+	}
+	if !slices.ContainsFunc(a.Config.GatesInForce(), want) {
+		return nil, nil
+	}
+	set, err := a.gatesFor(a.Config, want)
+	if err != nil {
+		return nil, err
+	}
+	return &Admission{a, set}, nil
+}
+
+// RunLimits are the limits for runs that come without the queue: the breaker counts
+// only if it was set.
+func (a *App) RunLimits() claim.Limits {
+	l := plans{a.config}.Limits()
+	if a.Config.Limits.RunsPerRef.Origin == (config.Origin{}) {
+		l.PerRef, l.Window = 0, 0
+	}
+	return l
+}
+
+// Before asks the gates before the claim. It answers a *slot.DeferError if one of
+// them says "not now", and what all of them said in any case.
+func (ad *Admission) Before(ctx context.Context, ref slot.Ref) ([]slot.Finding, error) {
+	if ad == nil {
+		return nil, nil
+	}
+	return ad.ask(ctx, gate.Ask{Ref: ref, Path: slot.PathManual})
+}
+
+func (ad *Admission) ask(ctx context.Context, a gate.Ask) ([]slot.Finding, error) {
+	ad.set.Tick()
+	dec := ad.set.Decide(ctx, a)
+	return dec.Evidence, refusal(a.Ref, dec)
+}
+
+func refusal(ref slot.Ref, dec gate.Decision) error {
+	if dec.Verdict == slot.Proceed {
+		return nil
+	}
+	return &slot.DeferError{Ref: ref, Reason: dec.Reason, Detail: dec.Detail, Until: dec.Until, Evidence: dec.Evidence}
+}
+
+// Under asks again for a claim that was granted, now that nobody else can start, and
+// keeps it renewed meanwhile. A claim that is refused is given back.
+func (ad *Admission) Under(ctx context.Context, g claim.Grant, req claim.Request) error {
+	if ad == nil {
+		return nil
+	}
+	a := ad.app
+	kept, stop := claim.Keep(ctx, a.Store, a.Clock, req.Key, a.Clock.Boot(), g.Claim.Left)
+	_, err := ad.ask(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim})
+	if err == nil && req.Run != "" {
+		dec, _ := ad.set.Hold(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim},
+			gate.Run{ID: req.Run, Slug: req.Ref.Slug(), Supervisor: req.Holder.Process, State: a.Store.Dir()})
+		err = refusal(req.Ref, dec) // what was held is let go when this process ends
+	}
+	if lost := context.Cause(kept); lost != nil {
+		err = lost
+	}
+	stop()
+	if err == nil {
+		return nil
+	}
+	_ = a.Store.Note(context.WithoutCancel(ctx), deferred(req, err)) // the refusal itself is told
+	out := slot.Outcome{Result: slot.NoStart, Reason: err.Error(), Unspent: true}
+	if _, e := a.Store.Release(context.WithoutCancel(ctx), req.Key, out); e != nil && !errors.Is(e, slot.ErrLost) {
+		return errors.Join(err, e)
+	}
+	return err
+}
+
+// deferred is the decision that goes with a refusal by gates.
+func deferred(req claim.Request, err error) slot.Decision {
+	d := slot.Decision{Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Unknown, Reason: "gates", Detail: err.Error(),
+		Next: "nothing started; the caller was told and may ask again"}
+	var def *slot.DeferError
+	if errors.As(err, &def) {
+		d.Verdict, d.Reason, d.Detail = slot.Defer, def.Reason, def.Detail
+	}
+	return d
+}
+
+// Refuse records a refusal by gates before the claim.
+func (ad *Admission) Refuse(ctx context.Context, req claim.Request, err error) error {
+	return ad.app.Store.Note(ctx, deferred(req, err))
+}
+
+// Again is when another look is worth it for somebody who waits.
+func (ad *Admission) Again(err error) time.Duration {
+	var def *slot.DeferError
+	if !errors.As(err, &def) || def.Until.IsZero() {
+		return gate.DefaultEvery
+	}
+	return min(max(def.Until.Sub(ad.app.Clock.Wall()), 100*time.Millisecond), gate.DefaultEvery)
+}

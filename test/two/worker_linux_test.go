@@ -1,0 +1,128 @@
+package two
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// workerMain is a worker of either side: SIDE NUMBER SHA JOURNAL WORK. It works for
+// that long, or until it is told to end, and writes down when it did.
+func workerMain(args []string) error {
+	at := boot() // the first instruction
+	if len(args) != 5 {
+		return fmt.Errorf("%q", args)
+	}
+	work, err := time.ParseDuration(args[4])
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(args[3], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, unix.SIGTERM)
+	note := func(event string, at time.Duration) error {
+		_, err := fmt.Fprintf(f, "%d %s %s %s %s %d %s %s\n", at, event, args[0], args[1], args[2], os.Getpid(),
+			cmp.Or(os.Getenv("ONESLOT_RUN"), "-"), cmp.Or(os.Getenv("ONESLOT_ATTEMPT"), "-"))
+		return err
+	}
+	if err := note("start", at); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(work):
+	case <-told:
+	}
+	return note("end", boot())
+}
+
+// The sides.
+const (
+	daemonSide  = "daemon"
+	monitorSide = "monitor"
+)
+
+// stint is one worker's time at work.
+type stint struct {
+	side, number, sha, run, attempt string
+	pid                             int
+	start, end                      time.Duration // end is 0 while it works
+}
+
+func (s stint) String() string {
+	return fmt.Sprintf("%s's work on #%s from %v to %v (run %s)", s.side, s.number, s.start, s.end, s.run)
+}
+
+// journal reads what all workers wrote, in the order of their starts.
+func journal(t testing.TB, path string) []stint {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var all []stint
+	open := map[string]int{} // by side and pid
+	for line := range strings.Lines(string(data)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
+		var s stint
+		var event string
+		var at time.Duration
+		if _, err := fmt.Sscan(line, (*int64)(&at), &event, &s.side, &s.number, &s.sha, &s.pid, &s.run, &s.attempt); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		key := fmt.Sprint(s.side, s.number, s.sha, s.pid, s.run)
+		if event == "start" {
+			s.start = at
+			open[key] = len(all)
+			all = append(all, s)
+		} else if i, ok := open[key]; ok {
+			all[i].end = at
+			delete(open, key)
+		}
+	}
+	slices.SortFunc(all, func(a, b stint) int { return cmp.Compare(a.start, b.start) })
+	return all
+}
+
+// overlap is two workers on one pull request at a time: the second came beside the
+// first.
+type overlap struct{ first, second stint }
+
+// overlaps finds all of them.
+func overlaps(all []stint) (found []overlap) {
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			if a.number == b.number && (a.end == 0 || b.start < a.end) {
+				found = append(found, overlap{a, b})
+			}
+		}
+	}
+	return found
+}
+
+// quantiles are p50, p99 and the largest of some times.
+func quantiles(d []time.Duration) string {
+	if len(d) == 0 {
+		return "none"
+	}
+	s := slices.Sorted(slices.Values(d))
+	return fmt.Sprintf("n=%d p50=%v p99=%v max=%v", len(s), at(s, 50).Round(10*time.Microsecond),
+		at(s, 99).Round(10*time.Microsecond), s[len(s)-1].Round(10*time.Microsecond))
+}
+
+// at is the p-th percentile of sorted times.
+func at(sorted []time.Duration, p int) time.Duration {
+	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
+}
