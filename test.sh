@@ -14,7 +14,8 @@ cd "$(dirname "$0")"
 
 # command it brings:Debian package
 needs='gcc:gcc git:git bindfs:bindfs fuse-overlayfs:fuse-overlayfs setpriv:util-linux
-systemd-run:systemd dbus-daemon:dbus-daemon flock:util-linux ps:procps'
+systemd-run:systemd dbus-daemon:dbus-daemon flock:util-linux ps:procps
+dockerd:docker.io podman:podman crun:crun busybox:busybox-static'
 
 missing=''
 for need in $needs; do

@@ -137,15 +137,21 @@ func (s schemas) of(t reflect.Type) object {
 // shape is the schema of a struct's fields, with those of the structs in it.
 func (s schemas) shape(t reflect.Type) object {
 	props, required := object{}, []string{}
-	for _, f := range reflect.VisibleFields(t) {
-		name := jsonName(f)
-		if name == "" || len(f.Index) > 1 && f.Anonymous {
+	s.fields(t, props, &required)
+	return object{"type": "object", "properties": props, "required": required}
+}
+
+func (s schemas) fields(t reflect.Type, props object, required *[]string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			s.fields(f.Type, props, required)
 			continue
 		}
+		name := jsonName(f)
 		props[name] = s.of(f.Type)
 		if !strings.Contains(f.Tag.Get("json"), ",omit") {
-			required = append(required, name)
+			*required = append(*required, name)
 		}
 	}
-	return object{"type": "object", "properties": props, "required": required}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ type limiter struct {
 	mu   sync.Mutex
 	free map[netip.Prefix]time.Time // when all failures of the source are forgiven
 	now  func() time.Time
+
+	swept time.Time
 }
 
 func newLimiter() *limiter { return &limiter{free: map[netip.Prefix]time.Time{}, now: time.Now} }
@@ -44,17 +47,17 @@ func (l *limiter) failed(from netip.Prefix) {
 	l.free[from] = until.Add(failsEvery)
 }
 
-// forget drops the sources that are forgiven, or else the one that soonest is.
+// forget drops the sources that are forgiven, looking no more often than one can
+// be, and any other one if that made no room.
 func (l *limiter) forget(now time.Time) {
-	var soonest netip.Prefix
-	for from, until := range l.free {
-		if !until.After(now) {
-			delete(l.free, from)
-		} else if best, ok := l.free[soonest]; !ok || until.Before(best) {
-			soonest = from
-		}
+	if now.Sub(l.swept) >= failsEvery {
+		l.swept = now
+		maps.DeleteFunc(l.free, func(_ netip.Prefix, until time.Time) bool { return !until.After(now) })
 	}
-	if len(l.free) >= sourcesMax {
-		delete(l.free, soonest)
+	for from := range l.free {
+		if len(l.free) < sourcesMax {
+			return
+		}
+		delete(l.free, from)
 	}
 }

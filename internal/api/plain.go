@@ -3,6 +3,7 @@ package api
 import (
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/oneslot/oneslot/internal/wire"
 )
@@ -24,7 +25,7 @@ func (s *server) plainRoutes() []route {
 }
 
 func about(c *call, _ none) (wire.Server, error) {
-	return wire.Server{Version: c.Version, Store: c.Claims.Address(), Role: c.who.role.String(), Near: c.who.near}, nil
+	return wire.Server{Version: c.Version, Store: c.Claims.Address(), PID: os.Getpid(), Role: c.who.role.String(), Near: c.who.near}, nil
 }
 
 func healthy(c *call) error { return c.plain(http.StatusOK, "ok") }

@@ -72,6 +72,9 @@ func (e *DaemonError) Error() string {
 
 // Daemon tells the process that is the store's daemon: 0 for none.
 func (a *App) Daemon() (int, error) {
+	if a.Server != nil {
+		return a.Server.PID()
+	}
 	f, err := os.OpenFile(a.Config.StorePath()+".serve", os.O_RDONLY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil

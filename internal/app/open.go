@@ -1,6 +1,10 @@
 package app
 
 import (
+	"context"
+
+	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/remote"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
@@ -25,4 +29,19 @@ func (a *App) open() error {
 	}
 	a.Store, a.Queue, a.Memory = store, store.Queue(), store.GateMemory()
 	return nil
+}
+
+// Books is what people ask of a queue, whoever keeps it: see queue.Store.
+type Books interface {
+	Items(ctx context.Context, f queue.Filter) ([]queue.Item, error)
+	Events(ctx context.Context, f queue.Filter) ([]queue.Record, error)
+	Revive(ctx context.Context, ref slot.Ref, rule *string) ([]queue.Item, error)
+}
+
+// Books are those of the store's own queue, or of the daemon that is asked.
+func (a *App) Books() Books {
+	if a.Server != nil {
+		return a.Server
+	}
+	return a.Queue
 }

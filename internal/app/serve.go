@@ -74,13 +74,13 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 	}
 	s := &server{App: a, ServeOptions: o, ctx: ctx, metrics: metrics.New(source{a.Queue, a.Store})}
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
-	if err := s.apply(a.Config); err != nil {
-		return err
-	}
-	defer func() { s.watch() }()
 	pool := standby.NewPool(o.Supervisor, o.Log)
 	defer pool.Close()
 	s.disp = s.dispatcher(pool)
+	if err := s.apply(a.Config); err != nil { // from here on gates tell the dispatcher of changes
+		return err
+	}
+	defer func() { s.watch() }()
 	handler, err := s.handler()
 	if err != nil {
 		return err
@@ -197,10 +197,7 @@ func (s *server) apply(cfg *config.Config) error {
 
 // changed has a look at what a gate had put off.
 func (s *server) changed(kind string) {
-	if _, err := s.Queue.Wake(s.ctx, slot.Ref{}, kind+":"); err != nil && s.ctx.Err() == nil {
-		s.Log.Error("the queue could not be written", "gate", kind, "err", err)
-	}
-	s.disp.Nudge()
+	s.disp.Changed(s.ctx, kind)
 }
 
 func (s *server) reloads(ctx context.Context) {

@@ -59,12 +59,9 @@ func hooksOf(cfg *config.Config) (map[string]hook.Hook, error) {
 	own := hook.Own{Logins: cfg.Trust.Own.V, Apps: cfg.Trust.Own.V}
 	hooks := map[string]hook.Hook{}
 	for _, h := range cfg.Hooks {
-		var secret []byte
-		if h.Secret.IsSet() {
-			var err error
-			if secret, _, err = cfg.ReadSecret(h.Secret); err != nil {
-				return nil, err
-			}
+		secret, _, err := cfg.HookSecret(h)
+		if err != nil {
+			return nil, err
 		}
 		hooks[h.Name.V] = hook.Hook{
 			Name: h.Name.V, Forge: h.Forge.V, Host: h.Host.V, Secret: secret, Unsigned: h.Unsigned.V,

@@ -9,10 +9,14 @@ import (
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/standby"
+	"github.com/oneslot/oneslot/internal/wire"
 )
 
 // Dispatch puts a wish into the queue. When it returns, the wish is on disk.
 func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
+	if a.Server != nil {
+		return a.Server.Dispatch(ctx, w.Ref, wire.Dispatch{Kind: w.Kind, Rule: w.Rule, Note: w.Note, Key: w.Key, Run: w.Run, Dir: w.Dir})
+	}
 	return desk{a.Queue, a.config}.Dispatch(ctx, w)
 }
 
@@ -40,3 +44,4 @@ type uncounted struct{}
 func (uncounted) Decided(slot.Verdict, string) {}
 func (uncounted) Claimed(time.Duration)        {}
 func (uncounted) Started(time.Duration)        {}
+func (uncounted) Peeked(time.Duration)         {}

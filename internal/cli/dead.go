@@ -27,11 +27,11 @@ Exit codes:
   78   bad configuration`,
 		Args: c.exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := c.openQueue(cmd)
+			a, err := c.open(cmd)
 			if err != nil {
 				return err
 			}
-			items, err := a.Queue.Items(cmd.Context(), queue.Filter{State: string(queue.Dead)})
+			items, err := a.Books().Items(cmd.Context(), queue.Filter{State: string(queue.Dead)})
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ Exit codes:
 			if all == (len(args) == 1) {
 				return c.usagef(cmd, "it takes one REF, or --all")
 			}
-			a, err := c.openQueue(cmd)
+			a, err := c.open(cmd)
 			if err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ Exit codes:
 			if cmd.Flags().Changed("rule") {
 				only = &rule
 			}
-			items, err := a.Queue.Revive(cmd.Context(), ref, only)
+			items, err := a.Books().Revive(cmd.Context(), ref, only)
 			if err != nil {
 				return err
 			}
@@ -104,15 +104,6 @@ Exit codes:
 	cmd.Flags().StringVar(&rule, "rule", "", "only the work of the rule of that `name`")
 	cmd.Flags().BoolVar(&all, "all", false, "all that was given up")
 	return cmd
-}
-
-// openQueue is open for verbs about the queue.
-func (c *cli) openQueue(cmd *cobra.Command) (*app.App, error) {
-	a, err := c.open(cmd)
-	if err == nil && a.Queue == nil {
-		err = fmt.Errorf("%w: the queue of %s cannot be reached this way in this version", slot.ErrConfig, a.Store.Address())
-	}
-	return a, err
 }
 
 // queueView is a work item as status, why and dead show it.

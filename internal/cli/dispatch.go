@@ -89,9 +89,6 @@ func (c *cli) dispatch(cmd *cobra.Command, word string, argv []string, o dispatc
 		return err
 	}
 	ctx := cmd.Context()
-	if a.Queue == nil {
-		return fmt.Errorf("%w: dispatch through %s is not in this version", slot.ErrConfig, a.Store.Address())
-	}
 	w := app.Wish{Ref: ref, Kind: slot.EventKind(o.kind), Path: slot.PathManual, Key: o.key, Note: o.note, Run: argv}
 	if cmd.Flags().Changed("rule") {
 		w.Rule = &o.rule
@@ -193,7 +190,7 @@ type wishEnd struct {
 
 // over reports whether all events of the wish have ended.
 func (w *wishEnd) over(ctx context.Context) (bool, error) {
-	records, err := w.app.Queue.Events(ctx, queue.Filter{Ref: w.ref})
+	records, err := w.app.Books().Events(ctx, queue.Filter{Ref: w.ref})
 	if err != nil {
 		return false, err
 	}

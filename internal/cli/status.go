@@ -83,11 +83,11 @@ func statusOf(ctx context.Context, a *app.App) (state, error) {
 			all.slots = append(all.slots, s)
 		}
 	}
-	if all.holds, err = a.Store.Holds(ctx); err != nil || a.Queue == nil {
+	if all.holds, err = a.Store.Holds(ctx); err != nil {
 		return all, err
 	}
 	for _, in := range []queue.State{queue.Running, queue.Pending, queue.Dead} {
-		items, err := a.Queue.Items(ctx, queue.Filter{State: string(in), Limit: queueMost})
+		items, err := a.Books().Items(ctx, queue.Filter{State: string(in), Limit: queueMost})
 		if err != nil {
 			return state{}, err
 		}

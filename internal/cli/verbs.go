@@ -32,6 +32,7 @@ func (c *cli) verbs() []*cobra.Command {
 		c.completionVerb(),
 		c.versionVerb(),
 		c.wardenVerb(),
+		c.manVerb(),
 		c.superviseVerb(),
 		c.holdUnitVerb(),
 	}

@@ -72,10 +72,8 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 		return err
 	}
 	var work []queue.Item
-	if a.Queue != nil {
-		if work, err = a.Queue.Items(ctx, queue.Filter{Ref: ref}); err != nil {
-			return err
-		}
+	if work, err = a.Books().Items(ctx, queue.Filter{Ref: ref}); err != nil {
+		return err
 	}
 	if asJSON {
 		v := whyView{Ref: ref, Slot: viewOf(a, look), Work: queueViews(work), Decisions: []decisionView{}}

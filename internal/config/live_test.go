@@ -6,22 +6,40 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// applied counts what a Live puts in force, and may refuse.
+// applied counts what a Live puts in force and the errors that it tells of; it may
+// refuse.
 type applied struct {
+	mu   sync.Mutex
 	list []*Config
+	errs []error
 	err  error
 }
 
 func (a *applied) apply(c *Config) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.err == nil {
 		a.list = append(a.list, c)
 	}
 	return a.err
+}
+
+func (a *applied) failed(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.errs = append(a.errs, err)
+}
+
+func (a *applied) counts() (loads, errs int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.list), len(a.errs)
 }
 
 func TestReloadKeepsTheLastGoodOne(t *testing.T) {
@@ -88,14 +106,13 @@ func TestRunFollowsTheFile(t *testing.T) {
 		a := &applied{}
 		l := NewLive(w.Sources, mustLoad(t, w), a.apply)
 		ctx, cancel := context.WithCancel(t.Context())
-		var errs []error
-		go l.Run(ctx, func(err error) { errs = append(errs, err) })
+		go l.Run(ctx, a.failed)
 		wait := func() { time.Sleep(3 * lookEvery); synctest.Wait() }
 		expect := func(what, host string, loads, problems int) {
 			t.Helper()
 			wait()
-			if l.Current().Host.V != host || len(a.list) != loads || len(errs) != problems {
-				t.Errorf("%s: %s after %d loads, errors %v", what, l.Current().Host.V, len(a.list), errs)
+			if n, bad := a.counts(); l.Current().Host.V != host || n != loads || bad != problems {
+				t.Errorf("%s: %s after %d loads, %d errors", what, l.Current().Host.V, n, bad)
 			}
 		}
 		expect("nothing", "one", 0, 0)
@@ -130,19 +147,19 @@ func TestRunWaitsUntilTheFileRests(t *testing.T) {
 		a := &applied{}
 		l := NewLive(w.Sources, mustLoad(t, w), a.apply)
 		ctx, cancel := context.WithCancel(t.Context())
-		go l.Run(ctx, func(err error) { t.Error(err) })
+		go l.Run(ctx, a.failed)
 		for n := range 5 {
 			w.write(t, user, "host = 'two'\n"+strings.Repeat("#", n))
 			time.Sleep(lookEvery)
 		}
 		synctest.Wait()
-		if len(a.list) > 0 {
+		if n, _ := a.counts(); n > 0 {
 			t.Error("read while it was written")
 		}
 		time.Sleep(2 * lookEvery)
 		synctest.Wait()
-		if len(a.list) != 1 {
-			t.Errorf("%d loads", len(a.list))
+		if n, bad := a.counts(); n != 1 || bad != 0 {
+			t.Errorf("%d loads, %d errors", n, bad)
 		}
 		cancel()
 		synctest.Wait()

@@ -11,30 +11,22 @@ import (
 // taken. The error is a *Problems with all that is wrong.
 func (c *Config) Check() (warnings []string, err error) {
 	all := &Problems{}
-	check := func(s Secret, read func(Secret) ([]byte, []string, error)) {
-		_, more, err := read(s)
+	note := func(_ []byte, more []string, err error) {
 		warnings = append(warnings, more...)
 		var bad *Problems
 		if errors.As(err, &bad) {
 			all.List = append(all.List, bad.List...)
-		} else if err != nil {
-			all.add(s.origin(), "%s: %v", s, err)
 		}
 	}
 	for _, h := range c.Hooks {
-		switch value, _, err := c.readSecret(h.Secret); {
-		case !h.Secret.IsSet():
-		case !h.Unsigned.V:
-			check(h.Secret, c.ReadSecret)
-		default:
-			check(h.Secret, c.readSecret)
-			if err == nil && len(value) > 0 {
-				warnings = append(warnings, Problem{h.Unsigned.Origin, "hook.unsigned: means nothing beside a secret"}.String())
-			}
+		value, more, err := c.HookSecret(h)
+		note(value, more, err)
+		if h.Unsigned.V && len(value) > 0 {
+			warnings = append(warnings, Problem{h.Unsigned.Origin, "hook.unsigned: means nothing beside a secret"}.String())
 		}
 	}
 	for _, t := range c.Tokens {
-		check(t.Secret, c.ReadSecret)
+		note(c.ReadSecret(t.Secret))
 	}
 	for _, r := range c.Rules {
 		warnings = append(warnings, r.oddities()...)

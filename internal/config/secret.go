@@ -53,6 +53,17 @@ func (c *Config) ReadSecret(s Secret) (value []byte, warnings []string, err erro
 	return value, warnings, nil
 }
 
+// HookSecret is ReadSecret for a hook: with unsigned = true it may be empty, or not
+// there at all.
+func (c *Config) HookSecret(h Hook) (value []byte, warnings []string, err error) {
+	if h.Unsigned.V {
+		if value, warnings, err = c.readSecret(h.Secret); err == nil && len(value) == 0 {
+			return nil, warnings, nil
+		}
+	}
+	return c.ReadSecret(h.Secret)
+}
+
 // readSecret is ReadSecret for a secret that may be empty.
 func (c *Config) readSecret(s Secret) (value []byte, warnings []string, err error) {
 	warn := func(format string, args ...any) {

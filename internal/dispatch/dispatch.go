@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -55,6 +56,7 @@ type Metrics interface {
 	Decided(verdict slot.Verdict, reason string)
 	Claimed(d time.Duration) // from the question to the grant
 	Started(d time.Duration) // from the item's due time to the hand-over
+	Peeked(d time.Duration)  // from the last look at what others do to the hand-over
 }
 
 // Parts are what a Dispatcher works with. All are needed.
@@ -82,6 +84,8 @@ type Parts struct {
 // Dispatcher starts what is due.
 type Dispatcher struct {
 	Parts
+
+	changes atomic.Int64 // of what gates look at
 
 	mu      sync.Mutex
 	inHand  map[int64]bool          // items that a goroutine of ours works on

@@ -24,6 +24,9 @@ type attempt struct {
 	req  claim.Request
 	sup  *standby.Supervisor
 	ask  gate.Ask
+
+	changes int64         // how many the dispatcher knew of when the gates were asked
+	peeked  time.Duration // boot time of the last look
 }
 
 // try is the path. It ends with a start, or with a decision that says why not.
@@ -71,8 +74,13 @@ func events(records []queue.Record) []slot.Event {
 
 // mayGo asks the gates, and carries out what they say.
 func (a *attempt) mayGo(ctx context.Context) bool {
-	dec := a.Gates.Decide(ctx, a.ask)
-	return a.obey(ctx, dec, "")
+	return a.obey(ctx, a.decide(ctx), "")
+}
+
+// decide asks the gates what the world looks like now.
+func (a *attempt) decide(ctx context.Context) gate.Decision {
+	a.changes, a.peeked = a.Dispatcher.changes.Load(), a.Clock.Boot()
+	return a.Gates.Decide(ctx, a.ask)
 }
 
 // obey carries out a decision of the gates for an item that run (if not empty) has
@@ -93,6 +101,10 @@ func (a *attempt) obey(ctx context.Context, dec gate.Decision, run string) bool 
 			until = a.Clock.Wall().Add(gateEvery)
 		}
 		a.done("defer", a.Queue.Defer(ctx, it, run, until, a.decision(slot.Defer, dec.Reason, dec.Detail, "it is looked at again; nothing is spent")))
+		if a.Dispatcher.changes.Load() != a.changes { // before it was put off, so that no change woke it
+			_, err := a.Queue.Wake(ctx, a.look.Item.Ref, "")
+			a.done("wake", err)
+		}
 		return false
 	case slot.Skip:
 		if len(dec.Skipped) == 0 {
@@ -227,7 +239,7 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 // keep others out do it.
 func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok bool) {
 	none := func(context.Context) {}
-	if !a.obey(ctx, a.Gates.Decide(ctx, a.ask), a.run) {
+	if !a.obey(ctx, a.decide(ctx), a.run) {
 		return none, false
 	}
 	dec, undo := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Slug: a.look.Item.Ref.Slug(), Supervisor: a.sup.Process, State: a.State})
@@ -259,7 +271,9 @@ func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 	}
 	a.Metrics.Decided(slot.Proceed, "")
 	a.Metrics.Started(a.Clock.Wall().Sub(a.look.Item.Last))
-	a.Log.Info("started", "ref", c.Ref, "run", a.run, "claim", c.ID, "rule", job.Rule, "events", len(a.look.Events), "attempt", job.Attempt)
+	window := a.Clock.Boot() - a.peeked
+	a.Metrics.Peeked(window)
+	a.Log.Info("started", "since_peek", window, "ref", c.Ref, "run", a.run, "claim", c.ID, "rule", job.Rule, "events", len(a.look.Events), "attempt", job.Attempt)
 	c.Holder.Process = a.sup.Process
 	a.watch(c)
 	go a.Pool.Refill()

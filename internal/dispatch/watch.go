@@ -55,6 +55,17 @@ func (d *Dispatcher) ended(ctx context.Context, ref slot.Ref, p slot.Process) {
 	d.Nudge()
 }
 
+// Changed has a look at what gates of this type had put off: something that they
+// look at has changed.
+func (d *Dispatcher) Changed(ctx context.Context, gateType string) {
+	d.Gates.Tick()
+	d.changes.Add(1) // after the tick: whoever has seen this asks anew
+	if _, err := d.Queue.Wake(ctx, slot.Ref{}, gateType+":"); err != nil && ctx.Err() == nil {
+		d.Log.Error("the queue could not be written", "gate", gateType, "err", err)
+	}
+	d.Nudge()
+}
+
 // unwatch gives up all watches.
 func (d *Dispatcher) unwatch() {
 	d.mu.Lock()

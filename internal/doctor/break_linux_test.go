@@ -28,7 +28,7 @@ func breakages() map[string]func(*bench) {
 	ctx := context.Background()
 	return map[string]func(*bench){
 		"config-bad":     func(b *bench) { b.configure("stroe = 'x'\n") },
-		"config-warning": func(b *bench) { b.env["ONESLOT_LISTEN"] = "x"; b.configure("") },
+		"config-warning": func(b *bench) { b.env["ONESLOT_RECHECK"] = "x"; b.configure("") },
 		"host-untyped":   func(b *bench) { b.configure("default_host = 'git.example.org'\n") },
 
 		"store-unreachable": func(b *bench) {

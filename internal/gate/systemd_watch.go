@@ -17,17 +17,11 @@ func (g *systemd) Watch(ctx context.Context, changed func()) error {
 	return keepWatching(ctx, changed, g.watch)
 }
 
-// keepWatching follows a source of changes until ctx ends. Whatever broke, something
-// may have ended meanwhile.
+// keepWatching follows a source of changes until ctx ends. Whenever a watch has begun,
+// something may have ended before it.
 func keepWatching(ctx context.Context, changed func(), watch func(ctx context.Context, changed func(), started func()) error) error {
-	missed := false
 	for {
-		_ = watch(ctx, changed, func() {
-			if missed {
-				changed()
-			}
-			missed = true
-		})
+		_ = watch(ctx, changed, changed)
 		select {
 		case <-ctx.Done():
 			return nil

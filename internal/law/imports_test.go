@@ -36,7 +36,7 @@ var imports = []struct {
 	{"internal/store/*", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/failpoint", "a store serves the gate, and never knows another store"},
 
 	{"internal/wire", "internal/slot internal/claim internal/queue", "it gives the words a shape, and does nothing with them"},
-	{"internal/store/remote", "internal/slot internal/claim internal/wire", "a client of the API knows its shapes alone, never its server"},
+	{"internal/store/remote", "internal/slot internal/claim internal/queue internal/wire", "a client of the API knows its shapes alone, never its server"},
 
 	// What stands on the gate.
 	{"internal/gate", "internal/slot internal/clock internal/proc internal/rundir", "a gate looks at the world, and knows neither claims nor queues"},

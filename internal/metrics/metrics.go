@@ -20,6 +20,7 @@ type Set struct {
 	src     Source
 	claimed *vm.PrometheusHistogram
 	started *vm.PrometheusHistogram
+	peeked  *vm.PrometheusHistogram
 }
 
 // Source is what is read whenever somebody looks.
@@ -34,6 +35,7 @@ func New(src Source) *Set {
 	s := &Set{set: vm.NewSet(), src: src}
 	s.claimed = s.set.NewPrometheusHistogramExt("oneslot_claim_seconds", bounds)
 	s.started = s.set.NewPrometheusHistogramExt("oneslot_start_seconds", bounds)
+	s.peeked = s.set.NewPrometheusHistogramExt("oneslot_peek_window_seconds", bounds)
 	s.set.NewCounter("oneslot_claims_lost_total")
 	s.set.RegisterMetricsWriter(s.gauges)
 	return s
@@ -57,6 +59,10 @@ func (s *Set) Claimed(d time.Duration) { s.claimed.Update(d.Seconds()) }
 // Started counts how long a start took, from the acceptance of its newest event to
 // the hand-over.
 func (s *Set) Started(d time.Duration) { s.started.Update(d.Seconds()) }
+
+// Peeked counts how old the last look at what others do was when a start was handed
+// over.
+func (s *Set) Peeked(d time.Duration) { s.peeked.Update(d.Seconds()) }
 
 // Delivery counts a webhook request.
 func (s *Set) Delivery(hook, result string) {

@@ -28,25 +28,26 @@ type Accepted struct {
 
 // Intake is queue.Accepted.
 type Intake struct {
-	Event  *string     `json:"event"` // null if it is not on record
-	Rule   string      `json:"rule"`
-	Intake slot.Intake `json:"intake"`
-	Of     *string     `json:"of"` // of a duplicate: what it repeats
-	Reason *string     `json:"reason"`
+	Event  *string        `json:"event"` // null if it is not on record
+	Kind   slot.EventKind `json:"kind"`
+	Rule   string         `json:"rule"`
+	Intake slot.Intake    `json:"intake"`
+	Of     *string        `json:"of"` // of a duplicate: what it repeats
+	Reason *string        `json:"reason"`
 }
 
 // FromAccepted makes the shapes of what became of a wish.
 func FromAccepted(all []queue.Accepted) Accepted {
 	out := Accepted{Results: []Intake{}}
 	for _, a := range all {
-		out.Results = append(out.Results, Intake{some(a.Event.ID), a.Rule, a.Intake, some(a.Of), some(a.Reason)})
+		out.Results = append(out.Results, Intake{some(a.Event.ID), a.Event.Kind, a.Rule, a.Intake, some(a.Of), some(a.Reason)})
 	}
 	return out
 }
 
 // Item is a work item.
 type Item struct {
-	Item       int64            `json:"item"`
+	ID         int64            `json:"item"`
 	Ref        slot.Ref         `json:"ref"`
 	Rule       string           `json:"rule"`
 	State      queue.State      `json:"state"`
@@ -62,6 +63,7 @@ type Item struct {
 	Sha        *string          `json:"sha"`
 	EventKinds []slot.EventKind `json:"event_kinds"`
 	Person     bool             `json:"person"`
+	Events     int              `json:"events"` // that wait
 }
 
 // FromItem makes the shape of a work item.
@@ -71,9 +73,9 @@ func FromItem(it queue.Item) Item {
 		kinds = []slot.EventKind{}
 	}
 	return Item{
-		Item: it.ID, Ref: it.Ref, Rule: it.Policy.Rule, State: it.State, Run: some(it.Run), Attempts: it.Attempts, Defers: it.Defers,
+		ID: it.ID, Ref: it.Ref, Rule: it.Policy.Rule, State: it.State, Run: some(it.Run), Attempts: it.Attempts, Defers: it.Defers,
 		Reason: some(it.Reason), Detail: some(it.Detail), NextLook: at(it.Due), Since: at(it.Age), Deferred: at(it.Deferred),
-		Last: at(it.Last), Sha: some(it.Sha), EventKinds: kinds, Person: it.Person,
+		Last: at(it.Last), Sha: some(it.Sha), EventKinds: kinds, Person: it.Person, Events: it.Waiting,
 	}
 }
 
@@ -188,6 +190,7 @@ type Takeover struct {
 type Server struct {
 	Version string `json:"version"`
 	Store   string `json:"store"`
+	PID     int    `json:"pid"`
 	Role    string `json:"role"` // the caller's
 	// Near: the server takes the processes that the caller names for those of its
 	// own host.
@@ -200,4 +203,35 @@ type Change struct {
 	Kind string     `json:"kind"` // claim, work, hold, missed
 	Ref  string     `json:"ref"`  // empty: of many
 	At   *time.Time `json:"at"`
+}
+
+// Item gives the work item back, as far as it is told.
+func (i Item) Item() queue.Item {
+	return queue.Item{
+		ID: i.ID, Ref: i.Ref, Policy: queue.Policy{Rule: i.Rule}, State: i.State, Run: textOf(i.Run), Attempts: i.Attempts, Defers: i.Defers,
+		Reason: textOf(i.Reason), Detail: textOf(i.Detail), Due: timeOf(i.NextLook), Age: timeOf(i.Since), Deferred: timeOf(i.Deferred),
+		Last: timeOf(i.Last), Sha: textOf(i.Sha), Kinds: i.EventKinds, Person: i.Person, Waiting: i.Events,
+	}
+}
+
+// Record gives the event back, but for the numbers of its store.
+func (e Event) Record() queue.Record {
+	r := queue.Record{
+		Event: slot.Event{
+			ID: e.Event, At: timeOf(e.At), Path: e.Path, Repo: textOf(e.Repo), Kind: e.Kind, Sha: textOf(e.Sha),
+			Fingerprint: textOf(e.Fingerprint), Facts: e.Facts, Delivery: textOf(e.Delivery),
+		},
+		Rule: e.Rule, State: e.State, Run: textOf(e.Run), By: textOf(e.By), Reason: textOf(e.Reason),
+	}
+	if e.Ref != nil {
+		r.Ref = *e.Ref
+	}
+	return r
+}
+
+// Accepted gives back what became of a wish for ref.
+func (i Intake) Accepted(ref slot.Ref) queue.Accepted {
+	return queue.Accepted{
+		Event: slot.Event{ID: textOf(i.Event), Ref: ref, Kind: i.Kind}, Rule: i.Rule, Intake: i.Intake, Of: textOf(i.Of), Reason: textOf(i.Reason),
+	}
 }

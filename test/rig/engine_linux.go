@@ -37,6 +37,7 @@ func StartDocker(t testing.TB) *Engine {
 	e.service = start(t, []string{"DOCKER_HOST="}, nil, "dockerd", "--iptables=false", "--bridge=none",
 		"--data-root", dir+"/data", "--exec-root", dir+"/exec", "--host", "unix://"+e.Socket, "--pidfile", dir+"/pid")
 	e.service.ready(t, e.pings)
+	t.Cleanup(func() { e.clear(t) })
 	e.load(t, busybox)
 	return e
 }
@@ -63,11 +64,7 @@ func StartPodman(t testing.TB) *Engine {
 	args := append(e.command[1:], "system", "service", "--time", "0", "unix://"+e.Socket)
 	e.service = start(t, e.env, nil, e.command[0], args...)
 	e.service.ready(t, e.pings)
-	t.Cleanup(func() { // what still runs would keep the folder in use
-		if out, err := e.Run("rm", "--all", "--force", "--time", "0"); err != nil {
-			t.Logf("%v: %s", err, out)
-		}
-	})
+	t.Cleanup(func() { e.clear(t) })
 	e.load(t, busybox)
 	return e
 }
@@ -105,6 +102,18 @@ func (e *Engine) pings() bool {
 	}
 	resp.Body.Close()
 	return resp.StatusCode == http.StatusOK
+}
+
+// clear removes all containers: their mounts would keep the folder in use, and an
+// engine waits for them when it ends.
+func (e *Engine) clear(t testing.TB) {
+	ids, err := e.Run("ps", "--all", "--quiet")
+	if err == nil && ids != "" {
+		ids, err = e.Run(append([]string{"rm", "--force"}, strings.Fields(ids)...)...)
+	}
+	if err != nil {
+		t.Logf("containers may be left: %v: %s", err, ids)
+	}
 }
 
 // Process is the engine's, for tests that stop or end it.

@@ -67,7 +67,7 @@ func (w *world) deliver(number string) (sha string) {
 	body, sha := failure(w.t, number)
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url+"/hooks/hello", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, url+"/hooks/hello", bytes.NewReader(body))
 	if err != nil {
 		w.t.Error(err)
 		return sha
@@ -78,11 +78,14 @@ func (w *world) deliver(number string) (sha string) {
 	} {
 		req.Header.Set(name, value)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := w.client.Do(req)
 	if err != nil {
 		w.t.Error(err)
 		return sha
 	}
+	w.mu.Lock()
+	w.sent[sha] = boot()
+	w.mu.Unlock()
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusAccepted {
 		text, _ := io.ReadAll(resp.Body)

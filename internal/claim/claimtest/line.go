@@ -138,11 +138,11 @@ func lineTests() []test {
 		{"P9/ADeadWaiterIsDroppedByTheNext", func(b *bench) {
 			// The one behind it watches the process, and gives up its place for it.
 			s, holder, line := b.line(3)
-			dead := b.busy(s, line[1].Request, slot.ReasonHeld).Place.BeforeTicket
+			dead := b.busy(line[1].s, line[1].Request, slot.ReasonHeld).Place.BeforeTicket
 			if err := line[1].s.Leave(b.ctx, holder.Ref, claim.Ticket{ID: dead}); err != nil {
 				b.Fatalf("leave for a dead one: %v", err)
 			}
-			b.place(b.busy(s, line[2].Request, slot.ReasonHeld), 1, line[1].Ticket)
+			b.place(b.busy(line[2].s, line[2].Request, slot.ReasonHeld), 1, line[1].Ticket)
 			b.release(s, holder.Key)
 			b.poked("the next", line[1].wake)
 			b.take(s, line[1].Request)

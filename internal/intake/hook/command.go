@@ -1,6 +1,9 @@
 package hook
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // maxSpoken bounds how much of a text is read, in bytes: no forge but GitLab (1 MB)
 // takes much longer comments, and nobody writes commands that far down.
@@ -165,8 +168,8 @@ func command(lines []line, commands []string) string {
 	return ""
 }
 
-// mentions reports whether @login of one of the logins is a word of the lines.
-func mentions(lines []line, logins []string) bool {
+// mentions reports whether @NAME with a login, or an app's slug, is in the lines.
+func mentions(lines []line, own Own) bool {
 	for _, l := range lines {
 		text := l.free
 		for {
@@ -175,7 +178,7 @@ func mentions(lines []line, logins []string) bool {
 				break
 			}
 			if before == "" || !wordByte(before[len(before)-1]) {
-				for _, login := range logins {
+				for _, login := range slices.Concat(own.Logins, own.Apps) {
 					if names(after, login) {
 						return true
 					}

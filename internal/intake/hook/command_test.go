@@ -81,7 +81,7 @@ func TestMentions(t *testing.T) {
 		"mail me at me@bot.org":    false,
 		strings.Repeat("@", 1<<10): false,
 	} {
-		if got := mentions(spoken(text), []string{"bot", ""}); got != want {
+		if got := mentions(spoken(text), Own{Logins: []string{"bot", ""}}); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -97,7 +97,7 @@ func FuzzCommand(f *testing.F) {
 		lines := spoken(text)
 		got := command(lines, []string{"/run"})
 		if got == "" {
-			mentions(lines, []string{"bot"})
+			mentions(lines, Own{Logins: []string{"bot"}, Apps: []string{"7"}})
 			return
 		}
 		plain := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)

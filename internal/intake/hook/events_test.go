@@ -247,7 +247,7 @@ func TestFingerprints(t *testing.T) {
 		return parse(t, testHook(GitHub), "workflow_run", fmt.Sprintf(`{"action":"completed","workflow_run":{"id":4,"run_attempt":%d,
 			"head_sha":"6113728f27ae82c7b1a177c8d03f9e96e0adf246","conclusion":"failure"},%s}`, n, where)).Events[0].Fingerprint
 	}
-	if try(1) == try(2) || try(1) != try(1) {
+	if try(1) == try(2) {
 		t.Error("attempts are not told apart")
 	}
 }

@@ -9,7 +9,7 @@ import (
 // gitHub reads what GitHub, Forgejo, Gitea and Gogs send.
 func (r *reading) gitHub(event string, body []byte) error {
 	var m message
-	if err := decode(body, &m); err != nil {
+	if err := decode(body, messageKey, &m); err != nil {
 		return err
 	}
 	r.Delivery.Action = clean(m.Action)
@@ -83,13 +83,13 @@ func (r *reading) factsOf(t, pull *thing, isPull bool) {
 	f := &r.facts
 	f.Pull, f.State, f.Author = isPull, t.State, clean(t.User.name())
 	merged := t.Merged || t.MergedAt != "" || t.Pull != nil && (t.Pull.Merged || t.Pull.MergedAt != "")
-	f.Draft = isPull && (t.Draft || r.hook.Forge != GitHub && wip(t.Title))
+	f.Draft = isPull && t.draft(r.hook.Forge)
 	for _, l := range t.Labels[:min(len(t.Labels), maxList)] {
 		f.Labels = append(f.Labels, clean(l.Name))
 	}
 	if pull != nil {
 		merged = merged || pull.Merged || pull.MergedAt != ""
-		f.Draft = f.Draft || pull.Draft
+		f.Draft = pull.draft(r.hook.Forge)
 		r.ends(pull)
 	}
 	switch {

@@ -11,7 +11,7 @@ import (
 // send all kinds under one header.
 func (r *reading) gitLab(body []byte) error {
 	var m gitlabMessage
-	if err := decode(body, &m); err != nil {
+	if err := decode(body, gitlabKey, &m); err != nil {
 		return err
 	}
 	path := m.Project.Path

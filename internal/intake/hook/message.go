@@ -41,7 +41,7 @@ type thing struct {
 	Number      int64   `json:"number"`
 	State       string  `json:"state"`
 	Title       string  `json:"title"`
-	Draft       bool    `json:"draft"`
+	Draft       *bool   `json:"draft"` // nil in old payloads
 	Merged      bool    `json:"merged"`
 	MergedAt    string  `json:"merged_at"`
 	User        user    `json:"user"`
@@ -179,13 +179,37 @@ func (a *app) name() string {
 	return clean(a.Slug)
 }
 
+// draft reports whether a pull request is one. Old servers do not say so.
+func (t *thing) draft(forge string) bool {
+	if t.Draft != nil {
+		return *t.Draft
+	}
+	return forge != GitHub && wip(t.Title)
+}
+
 // wip reports whether Gitea and Forgejo take a pull request of that title for a
-// draft. (A server can be told other prefixes; its `draft` says so.)
+// draft, unless they were told other marks.
 func wip(title string) bool {
 	for _, prefix := range []string{"WIP:", "[WIP]"} {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
 			return true
 		}
+	}
+	return false
+}
+
+// messageKey reports whether a key is one of the types above.
+func messageKey(key []byte) bool {
+	switch string(key) {
+	case "action", "number", "issue", "pull_request", "is_pull", "comment", "review", "label", "assignee",
+		"requested_reviewer", "requested_team", "changes", "repository", "sender", "check_run", "check_suite",
+		"workflow_run", "id", "sha", "state", "context", "updated_at", "branches", "before", "after", "title",
+		"draft", "merged", "merged_at", "user", "labels", "author_association", "head", "base",
+		"performed_via_github_app", "head_branch", "base_branch", "head_repo", "base_repo", "ref", "repo", "body",
+		"content", "type", "submitted_at", "name", "head_sha", "status", "conclusion", "completed_at", "run_attempt",
+		"app", "head_repository", "pull_requests", "full_name", "owner", "html_url", "private", "login", "username",
+		"slug", "organization", "from":
+		return true
 	}
 	return false
 }

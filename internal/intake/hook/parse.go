@@ -99,10 +99,14 @@ func (r *reading) add(e slot.Event) {
 	r.Events = append(r.Events, e)
 }
 
-// decode fills to. A value of another type than expected is left out: what is
-// there may do.
-func decode(body []byte, to any) error {
-	err := json.Unmarshal(body, to)
+// decode fills to, which has the keys that keep wants. A value of another type than
+// expected is left out: what is there may do.
+func decode(body []byte, keep func([]byte) bool, to any) error {
+	text, ok := skim(body, keep)
+	if !ok {
+		return ErrBroken
+	}
+	err := json.Unmarshal(text, to)
 	var odd *json.UnmarshalTypeError
 	if err != nil && !errors.As(err, &odd) {
 		return fmt.Errorf("%w: %w", ErrBroken, err)

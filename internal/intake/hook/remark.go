@@ -16,7 +16,6 @@ type said struct {
 	by      user // who wrote it
 	app     *app
 	member  string // by's association
-	kind    slot.EventKind
 }
 
 // say reads a comment or review as GitHub has it.
@@ -61,10 +60,10 @@ func (r *reading) meaning(s said) (slot.EventKind, string) {
 	}
 	lines := spoken(s.text)
 	line := command(lines, r.hook.Commands)
-	hit := line == "" && mentions(lines, r.hook.Own.Logins)
+	hit := line == "" && mentions(lines, r.hook.Own)
 	if s.edited && (line != "" || hit) {
 		before := spoken(*s.old)
-		if line != "" && line == command(before, r.hook.Commands) || hit && mentions(before, r.hook.Own.Logins) {
+		if line != "" && line == command(before, r.hook.Commands) || hit && mentions(before, r.hook.Own) {
 			return "", ""
 		}
 	}

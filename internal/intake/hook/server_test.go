@@ -54,16 +54,6 @@ func sized(n int) []byte {
 	return []byte(begin + strings.Repeat("x", n-len(begin)-len(end)) + end)
 }
 
-// eventually waits for what another goroutine does.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(what)
-		}
-	}
-}
-
 // C38: sizes.
 func TestC38_Sizes(t *testing.T) {
 	b := newRig(t)

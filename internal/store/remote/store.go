@@ -90,7 +90,8 @@ func (s *Store) Dir() string { return s.opt.Dir }
 // and its boot, too.
 func (s *Store) Capabilities() claim.Capabilities {
 	return claim.Capabilities{
-		Name: "remote", CrossProcess: true, CrossHost: true, Notifies: true, BootTime: s.unix, Tick: time.Millisecond,
+		Name: "remote", CrossProcess: true, CrossHost: true, Notifies: true, BootTime: s.unix, Limits: true,
+		Tick: time.Millisecond,
 	}
 }
 

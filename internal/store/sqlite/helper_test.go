@@ -88,7 +88,7 @@ func open(path string) (*Store, error) {
 	return Open(path, Options{Clock: clk})
 }
 
-func mustOpen(t *testing.T, path string) *Store {
+func mustOpen(t testing.TB, path string) *Store {
 	t.Helper()
 	s, err := open(path)
 	if err != nil {
@@ -98,7 +98,7 @@ func mustOpen(t *testing.T, path string) *Store {
 	return s
 }
 
-func fresh(t *testing.T) *Store {
+func fresh(t testing.TB) *Store {
 	return mustOpen(t, filepath.Join(t.TempDir(), "state", "oneslot.db"))
 }
 
