@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
@@ -22,8 +23,14 @@ func Check(cfg *config.Config) (warnings []string, err error) {
 	a := &App{Config: cfg, Clock: clk} // gates are built and not asked
 	for _, g := range cfg.GatesInForce() {
 		if _, err := a.gateOf(cfg, g, "oneslot"); err != nil {
-			all.List = append(all.List, config.Problem{Origin: g.Type.Origin, Message: "gate " + g.Type.V + ": " + err.Error()})
+			all.List = append(all.List, refuseGate(g, err).List...)
 		}
 	}
 	return warnings, all.Err()
+}
+
+// refuseGate says where the gate stands that cannot be built.
+func refuseGate(g config.Gate, err error) *config.Problems {
+	why := strings.TrimPrefix(err.Error(), slot.ErrUsage.Error()+": ")
+	return config.Refuse(g.Type.Origin, "gate %s: %s", g.Type.V, why)
 }

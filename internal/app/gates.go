@@ -32,7 +32,7 @@ func (a *App) gatesFor(cfg *config.Config, want func(config.Gate) bool) (*gate.S
 		}
 		built, err := a.gateOf(cfg, g, self)
 		if err != nil {
-			return nil, fmt.Errorf("%w: gate %s: %w", slot.ErrConfig, g.Type.V, err)
+			return nil, refuseGate(g, err)
 		}
 		if built == nil {
 			continue

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,9 @@ type daemonLock struct{ file *os.File }
 // lockDaemon makes this process the store's daemon, or says who is.
 func lockDaemon(store string) (*daemonLock, error) {
 	path := store + ".serve"
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { // as the store's first write would
+		return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 
+	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/remote"
@@ -12,9 +14,7 @@ import (
 // open opens the store: a file of this host, with queue and all, or a server's.
 func (a *App) open() error {
 	if a.Config.Remote() {
-		store, err := remote.Open(a.Config.Store.V, remote.Options{
-			Dir: a.Config.StateDir(), Boot: a.Clock.BootID(), Token: a.Config.APIToken(),
-		})
+		store, err := remoteOf(a.Config, a.Clock)
 		if err != nil {
 			return err
 		}
@@ -29,6 +29,10 @@ func (a *App) open() error {
 	}
 	a.Store, a.Queue, a.Memory = store, store.Queue(), store.GateMemory()
 	return nil
+}
+
+func remoteOf(cfg *config.Config, clk clock.Clock) (*remote.Store, error) {
+	return remote.Open(cfg.Store.V, remote.Options{Dir: cfg.StateDir(), Boot: clk.BootID(), Token: cfg.APIToken()})
 }
 
 // Books is what people ask of a queue, whoever keeps it: see queue.Store.

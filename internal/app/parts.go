@@ -43,6 +43,15 @@ func PartsOf(cfg *config.Config) Parts {
 	if cfg == nil {
 		return p
 	}
+	if cfg.Remote() { // its daemon has the parts
+		server, err := remoteOf(cfg, p.Clock)
+		if err == nil {
+			defer server.Close() //nolint:errcheck // nothing was begun
+			_, err = server.PID()
+		}
+		p.StoreErr = err
+		return p
+	}
 	store, err := sqlite.Open(cfg.StorePath(), sqlite.Options{
 		Clock: p.Clock, WaitingMax: cfg.WaitingMax.V, Retention: cfg.Retention.Decisions.V,
 	})

@@ -27,6 +27,9 @@ func (s *server) handler() (http.Handler, error) {
 	if err := os.MkdirAll(s.spool(), 0o700); err != nil {
 		return nil, err
 	}
+	if err := hook.Tidy(s.spool()); err != nil {
+		return nil, err
+	}
 	desk := desk{s.Queue, s.live.Current}
 	tokens, err := s.tokens()
 	if err != nil {

@@ -71,8 +71,8 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 	if err != nil {
 		return err
 	}
-	var work []queue.Item
-	if work, err = a.Books().Items(ctx, queue.Filter{Ref: ref}); err != nil {
+	work, err := a.Books().Items(ctx, queue.Filter{Ref: ref})
+	if err != nil {
 		return err
 	}
 	if asJSON {

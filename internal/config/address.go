@@ -9,9 +9,9 @@ import (
 )
 
 // parseAddress reads the address of a store and returns it in its one form:
-// "sqlite:" and an absolute path, or the address of a server. A plain path (absolute, beginning with ./ or
-// ../, or ending in .db) is taken for a SQLite file. dir gives the folder that
-// relative paths count from.
+// "sqlite:" and an absolute path, or the address of a server. A plain path
+// (absolute, beginning with ./ or ../, or ending in .db) is taken for a SQLite file.
+// dir gives the folder that relative paths count from.
 //
 // No error repeats the address: it may hold a password.
 func parseAddress(s string, dir func() (string, error)) (string, error) {

@@ -13,5 +13,10 @@
 // key that this version does not support is reported at once, each with its
 // line and column (in bytes, from 1). What is not understood is never ignored.
 //
-// A new setting is one row in schema.go and one field in Config.
+// Secrets are no part of it: only where they are, to be read when they are needed.
+//
+// Live keeps the last good configuration of a process that runs for long.
+//
+// A new setting is one row in the schema, one field in Config and one line in
+// Entries.
 package config

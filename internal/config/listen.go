@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"net"
-	"net/netip"
 	"strconv"
 	"strings"
 )
@@ -11,10 +10,8 @@ import (
 // listener is where the daemon serves.
 func listener() kind[string] {
 	return kind[string]{aText, "an address in quotes", func(g given) (string, error) {
-		if rest, ok := strings.CutPrefix(g.text, "unix:"); ok {
-			g.text = rest
-			path, err := file().read(g)
-			return "unix:" + path, err
+		if strings.HasPrefix(g.text, "unix:") {
+			return parseServer("unix", g.text, g.dir)
 		}
 		host, port, err := net.SplitHostPort(g.text)
 		if err != nil || checkName(g.text) != nil || strings.ContainsAny(host, "/@ ") {
@@ -34,9 +31,5 @@ func (c *Config) Local() bool {
 		return true
 	}
 	host, _, err := net.SplitHostPort(c.Listen.V)
-	if err != nil {
-		return false
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+	return err == nil && loopbackHost(host)
 }

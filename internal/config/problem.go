@@ -10,8 +10,8 @@ import (
 )
 
 // Refuse is the error for a value that somebody else than this package found to be
-// bad: a *Problems with one line.
-func Refuse(at Origin, format string, args ...any) error {
+// bad.
+func Refuse(at Origin, format string, args ...any) *Problems {
 	bad := &Problems{}
 	bad.add(at, format, args...)
 	return bad

@@ -20,8 +20,11 @@ import (
 
 func store(ctx context.Context, s *Subject, r *report) {
 	if s.Store == nil {
-		if s.StoreErr != nil {
+		switch {
+		case s.StoreErr != nil:
 			unreachable(r, s.StoreErr)
+		case s.Config != nil && s.Config.Remote():
+			r.good("%s answers; `oneslot doctor` there looks at what is behind it", s.Config.Store.V)
 		}
 		return
 	}

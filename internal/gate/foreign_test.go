@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,9 +108,9 @@ func TestC50_EngineErrors(t *testing.T) {
 func TestHTTPGate(t *testing.T) {
 	elsewhere := httptest.NewServer(http.NotFoundHandler())
 	defer elsewhere.Close()
-	asked := ""
+	var asked atomic.Value
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked = r.RequestURI
+		asked.Store(r.RequestURI)
 		switch r.URL.Query().Get("n") {
 		case "2":
 			w.WriteHeader(http.StatusNoContent)
@@ -148,8 +149,8 @@ func TestHTTPGate(t *testing.T) {
 		d := gate.NewSet(newClock(), nil, gate.Entry{Gate: g, Timeout: 300 * time.Millisecond}).Decide(t.Context(), gate.Ask{Ref: ref(t, "github.com/o/r#"+n)})
 		ev := d.Evidence[0]
 		wants(t, gate.Answer{Verdict: ev.Verdict, Reason: ev.Reason, Detail: ev.Detail}, c.verdict, c.words)
-		if n != "8" && asked != "/slots/github.com%2Fo%2Fr%23"+n+"?n="+n {
-			t.Errorf("asked for %s", asked)
+		if n != "8" && asked.Load() != "/slots/github.com%2Fo%2Fr%23"+n+"?n="+n {
+			t.Errorf("asked for %s", asked.Load())
 		}
 	}
 	for _, bad := range []string{"", "ftp://x/", "http://{owner}.example.com/", "http://example.com{ref}", "http://x/{nope}", "/x"} {

@@ -129,7 +129,7 @@ func unitState(active string) (held, known bool) {
 // read lists the units that could be anybody's. Units that are not loaded do not
 // exist for a manager, and so are not in the list.
 func (g *systemd) read(ctx context.Context) ([]dbus.UnitStatus, error) {
-	conn, err := g.connect(ctx)
+	conn, _, err := g.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,8 @@ func (g *systemd) read(ctx context.Context) ([]dbus.UnitStatus, error) {
 	for i, p := range g.units {
 		wide[i] = p.wide("*")
 	}
-	all, err := conn.ListUnitsByPatternsContext(ctx, []string{}, wide)
+	var all []dbus.UnitStatus
+	err = manager(conn).CallWithContext(ctx, managerName+".Manager.ListUnitsByPatterns", 0, []string{}, wide).Store(&all)
 	if err != nil {
 		return nil, fmt.Errorf("listing units: %w", err)
 	}

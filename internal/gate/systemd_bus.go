@@ -13,6 +13,14 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
+// managerName is what a manager is called on its bus, and the beginning of the names
+// of its interfaces.
+const managerName = "org.freedesktop.systemd1"
+
+func manager(conn *dbus.Conn) dbus.BusObject {
+	return conn.Object(managerName, "/org/freedesktop/systemd1")
+}
+
 // busAddress is a socket that may lead to a manager. hello: it is a bus, where one
 // has to introduce oneself; otherwise it is the manager itself.
 type busAddress struct {
@@ -20,19 +28,15 @@ type busAddress struct {
 	hello bool
 }
 
-// addresses lists where the manager may be reached, the best first: its own socket,
-// which is there without any bus, then the bus.
+// addresses lists where the manager may be reached, the best first: the bus, then
+// the manager's own socket, which is there without any bus.
 func (g *systemd) addresses() ([]busAddress, error) {
 	if !g.User {
 		bus := g.Getenv("DBUS_SYSTEM_BUS_ADDRESS")
 		if bus == "" {
 			bus = "unix:path=/run/dbus/system_bus_socket"
 		}
-		list := []busAddress{{bus, true}}
-		if os.Geteuid() == 0 {
-			list = append([]busAddress{{"unix:path=/run/systemd/private", false}}, list...)
-		}
-		return list, nil
+		return []busAddress{{bus, true}, {"unix:path=/run/systemd/private", false}}, nil
 	}
 	dir := g.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
@@ -42,10 +46,10 @@ func (g *systemd) addresses() ([]busAddress, error) {
 		}
 	}
 	list := []busAddress{
-		{socketAddress(filepath.Join(dir, "systemd", "private")), false},
 		{socketAddress(filepath.Join(dir, "bus")), true},
+		{socketAddress(filepath.Join(dir, "systemd", "private")), false},
 	}
-	if bus := g.Getenv("DBUS_SESSION_BUS_ADDRESS"); bus != "" && bus != list[1].addr {
+	if bus := g.Getenv("DBUS_SESSION_BUS_ADDRESS"); bus != "" && bus != list[0].addr {
 		list = append(list, busAddress{bus, true})
 	}
 	return list, nil
@@ -78,12 +82,12 @@ func (a busAddress) dial(ctx context.Context) (*dbus.Conn, error) {
 		return nil, err
 	}
 	err = conn.Auth([]dbus.Auth{dbus.AuthExternal(strconv.Itoa(os.Getuid()))})
-	if err == nil {
-		if a.hello {
-			err = conn.Hello()
-		} else {
-			err = ping(ctx, conn)
-		}
+	switch {
+	case err != nil:
+	case a.hello:
+		err = findManager(ctx, conn)
+	default:
+		err = ping(ctx, conn)
 	}
 	if err != nil {
 		conn.Close()
@@ -95,13 +99,25 @@ func (a busAddress) dial(ctx context.Context) (*dbus.Conn, error) {
 	return conn, nil
 }
 
+// findManager introduces us to a bus, which may be one without a manager.
+func findManager(ctx context.Context, conn *dbus.Conn) error {
+	if err := conn.Hello(); err != nil {
+		return err
+	}
+	there := false
+	err := conn.BusObject().CallWithContext(ctx, "org.freedesktop.DBus.NameHasOwner", 0, managerName).Store(&there)
+	if err == nil && !there {
+		err = errors.New("systemd is not on it")
+	}
+	return err
+}
+
 // ping makes sure that the manager listens. What comes to it together with the end of
 // the introduction lies there unread until more comes, so one ping may not do.
 func ping(ctx context.Context, conn *dbus.Conn) error {
-	manager := conn.Object("org.freedesktop.systemd1", "/org/freedesktop/systemd1")
 	answers := make(chan *dbus.Call, 32) // room for all, since the connection waits for it
 	for wait := time.Millisecond; ; wait *= 2 {
-		manager.GoWithContext(ctx, "org.freedesktop.DBus.Peer.Ping", 0, answers)
+		manager(conn).GoWithContext(ctx, "org.freedesktop.DBus.Peer.Ping", 0, answers)
 		select {
 		case call := <-answers:
 			return call.Err
@@ -112,7 +128,8 @@ func ping(ctx context.Context, conn *dbus.Conn) error {
 	}
 }
 
-// connect opens a connection for one conversation. Close it; it ends with ctx too.
+// connect opens connections for one conversation that waits for jobs. Close it; it
+// ends with ctx too.
 func (g *systemd) connect(ctx context.Context) (*systemdbus.Conn, error) {
 	return systemdbus.NewConnection(func() (*dbus.Conn, error) {
 		conn, _, err := g.dial(ctx)

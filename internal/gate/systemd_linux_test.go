@@ -34,7 +34,7 @@ func TestSystemd(t *testing.T) {
 	t.Run("exact names", func(t *testing.T) { testUnitNames(t, s) })
 	t.Run("one list per tick", func(t *testing.T) { testTick(t, s) })
 	t.Run("watch", func(t *testing.T) { testUnitWatch(t, s, s.Getenv) })
-	t.Run("watch over the bus", func(t *testing.T) { testUnitWatch(t, s, busOnly(t, s)) })
+	t.Run("watch without a bus", func(t *testing.T) { testUnitWatch(t, s, socketOnly(t, s)) })
 	t.Run("C48 hold", func(t *testing.T) { testHoldUnit(t, s) })
 	t.Run("C48 taken", func(t *testing.T) { testHoldUnitTaken(t, s) })
 	t.Run("C47 hanging", func(t *testing.T) { testManagerHangs(t, s) }) // the last: it stops the manager
@@ -142,10 +142,10 @@ func testTick(t *testing.T, s *rig.Systemd) {
 	s.MustRun(t, "systemctl", "--user", "stop", unit)
 }
 
-// busOnly leads to the bus alone, as where the manager's own socket cannot be used.
-func busOnly(t *testing.T, s *rig.Systemd) func(string) string {
+// socketOnly leads to the manager's own socket, as where there is no bus.
+func socketOnly(t *testing.T, s *rig.Systemd) func(string) string {
 	dir := t.TempDir()
-	if err := os.Symlink(s.RuntimeDir+"/bus", dir+"/bus"); err != nil {
+	if err := os.Symlink(s.RuntimeDir+"/systemd", dir+"/systemd"); err != nil {
 		t.Fatal(err)
 	}
 	return func(name string) string {
@@ -308,7 +308,7 @@ func testManagerHangs(t *testing.T, s *rig.Systemd) {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Manager().Signal(syscall.SIGCONT) }()
-	for name, getenv := range map[string]func(string) string{"socket": s.Getenv, "bus": busOnly(t, s)} {
+	for name, getenv := range map[string]func(string) string{"bus": s.Getenv, "socket": socketOnly(t, s)} {
 		config := monitor(s)
 		config.Getenv = getenv
 		began := time.Now()

@@ -42,17 +42,16 @@ func (g *systemd) watch(ctx context.Context, changed, started func()) error {
 	conn.Signal(signals)
 	if at.hello { // the manager's own socket tells everything without being asked
 		for _, match := range [][]dbus.MatchOption{
-			{dbus.WithMatchInterface("org.freedesktop.systemd1.Manager"), dbus.WithMatchMember("UnitRemoved")},
+			{dbus.WithMatchInterface(managerName + ".Manager"), dbus.WithMatchMember("UnitRemoved")},
 			{dbus.WithMatchInterface("org.freedesktop.DBus.Properties"), dbus.WithMatchMember("PropertiesChanged"),
-				dbus.WithMatchArg(0, "org.freedesktop.systemd1.Unit")},
+				dbus.WithMatchArg(0, managerName+".Unit")},
 		} {
-			if err := conn.AddMatchSignalContext(ctx, append(match, dbus.WithMatchSender("org.freedesktop.systemd1"))...); err != nil {
+			if err := conn.AddMatchSignalContext(ctx, append(match, dbus.WithMatchSender(managerName))...); err != nil {
 				return err
 			}
 		}
 	}
-	manager := conn.Object("org.freedesktop.systemd1", "/org/freedesktop/systemd1")
-	if err := manager.CallWithContext(ctx, "org.freedesktop.systemd1.Manager.Subscribe", 0).Err; err != nil {
+	if err := manager(conn).CallWithContext(ctx, managerName+".Manager.Subscribe", 0).Err; err != nil {
 		return err
 	}
 	started()
@@ -75,7 +74,7 @@ func (g *systemd) watch(ctx context.Context, changed, started func()) error {
 func (g *systemd) concerns(s *dbus.Signal) bool {
 	var unit, state string
 	switch s.Name {
-	case "org.freedesktop.systemd1.Manager.UnitRemoved":
+	case managerName + ".Manager.UnitRemoved":
 		if len(s.Body) > 0 {
 			unit, _ = s.Body[0].(string)
 		}

@@ -121,9 +121,11 @@ func (w *world) serve() {
 	if err := w.daemon.Start(); err != nil {
 		w.t.Fatal(err)
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- w.daemon.Wait() }()
 	w.t.Cleanup(func() {
 		w.daemon.Process.Signal(unix.SIGTERM) //nolint:errcheck // it may have ended
-		if err := w.daemon.Wait(); err != nil {
+		if err := <-ended; err != nil {
 			w.t.Errorf("the daemon: %v", err)
 		}
 		if w.t.Failed() {
@@ -131,12 +133,19 @@ func (w *world) serve() {
 			w.t.Logf("the daemon's log ends:\n%s", text[max(0, len(text)-4000):])
 		}
 	})
-	w.ready()
+	w.ready(ended)
 }
 
-func (w *world) ready() {
+// ready waits until the daemon serves, unless it ends.
+func (w *world) ready(ended chan error) {
 	w.t.Helper()
 	poll(w.t, patience, "the daemon is ready", func() bool {
+		select {
+		case err := <-ended:
+			ended <- err
+			w.t.Fatalf("the daemon ended: %v", err)
+		default:
+		}
 		resp, err := w.client.Get(url + "/readyz")
 		if err != nil {
 			return false

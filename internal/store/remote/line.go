@@ -35,7 +35,8 @@ func (w *wait) wake() {
 }
 
 // Wake implements claim.Store. When it returns the server listens for the ticket;
-// after a break of the line the ticket is poked, for it may have missed a word.
+// after a break, when it listens again, the ticket is poked, for it may have missed
+// a word.
 func (s *Store) Wake(ctx context.Context, ref slot.Ref, ticket claim.Ticket) (<-chan struct{}, error) {
 	s.mu.Lock()
 	w := s.line[ticket.ID]
@@ -78,8 +79,10 @@ func (s *Store) stay(ctx context.Context, ref slot.Ref, ticket claim.Ticket, wor
 			return
 		}
 		pause = min(2*pause, pauseMax)
-		words, _ = s.listen(ctx, ref, ticket) // without it we try again
-		w.wake()
+		// Without an answer nobody is poked: there is nothing to be asked yet.
+		if words, _ = s.listen(ctx, ref, ticket); words != nil {
+			w.wake()
+		}
 	}
 }
 

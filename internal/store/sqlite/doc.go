@@ -5,7 +5,8 @@
 // is answered. One goroutine per process writes: it takes what is waiting,
 // takes the writers' turn among processes (an flock on the file beside the
 // database, because SQLite's own waiting polls and starves), commits once for
-// all of it, and wakes those in line. Readers use a connection of their own.
+// all of it, and wakes those in line. A caller that nobody else writes beside
+// does all of this itself. Readers use a connection of their own.
 //
 // Nothing here opens the database, its -wal or its -shm except through the
 // driver: closing such a descriptor would drop SQLite's POSIX locks.

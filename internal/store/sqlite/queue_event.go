@@ -12,8 +12,9 @@ const eventColumns = `e.n, e.item, e.state, e.rule, e.path, e.repo, coalesce(s.r
 
 const eventTables = " FROM event e LEFT JOIN item i ON i.id = e.item LEFT JOIN slot s ON s.id = i.slot "
 
-// waitingEvents are those of an item that wait, oldest first.
-const waitingEvents = "SELECT " + eventColumns + eventTables + "WHERE e.item = ? AND e.state = 'waiting' ORDER BY e.n"
+// waitingEvents are those that wait for items, given as a list, oldest first.
+const waitingEvents = "SELECT " + eventColumns + eventTables +
+	"WHERE e.item IN (SELECT value FROM json_each(?)) AND e.state = 'waiting' ORDER BY e.n"
 
 func scanEvent(sc scanner) (r queue.Record, err error) {
 	var ref, facts string
@@ -42,7 +43,7 @@ func scanEvent(sc scanner) (r queue.Record, err error) {
 // look is an item with what waits for it.
 func (t *tx) look(w *work) (queue.Look, error) {
 	l := queue.Look{Item: w.Item}
-	err := t.all(waitingEvents, []any{w.ID}, func(sc scanner) error {
+	err := t.all(waitingEvents, []any{list([]int64{w.ID})}, func(sc scanner) error {
 		r, err := scanEvent(sc)
 		l.Events, l.Last = append(l.Events, r), r.N
 		return err

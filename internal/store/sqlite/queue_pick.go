@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -14,10 +15,16 @@ import (
 // when they became due, so that a look costs the same however many there are.
 const window = 64
 
-// The lanes that have something due, in their order. However few they are, those
-// without are passed by their index alone.
+// few is how many due items are looked through to know the lanes of all that is
+// due. If there are more, most lanes have something due, and they are tried in turn.
+const few = 1024
+
+const fewLanes = `SELECT count(*) < ?2, json_group_array(DISTINCT lane)
+	FROM (SELECT lane FROM item WHERE lane <> 0 AND due <= ?1 ORDER BY due LIMIT ?2)`
+
+// The lanes that have something due, in their order.
 const dueLanes = `SELECT l.id, l.person, l.priority FROM lane l
-	WHERE l.repo NOT IN (SELECT value FROM json_each(?1))
+	WHERE (NOT ?5 OR l.id IN (SELECT value FROM json_each(?6))) AND l.repo NOT IN (SELECT value FROM json_each(?1))
 	AND EXISTS (SELECT 1 FROM item i WHERE i.lane = l.id AND i.lane <> 0 AND i.due <= ?2 AND i.id NOT IN (SELECT value FROM json_each(?3)))
 	ORDER BY l.person DESC, l.priority DESC, l.turn LIMIT ?4`
 
@@ -30,22 +37,19 @@ func (q *Queue) Pick(ctx context.Context, n int, busy []int64, full []string) ([
 	if err != nil || !ok || n <= 0 {
 		return nil, err
 	}
-	p := picker{ctx: ctx, db: db, now: q.s.opt.Clock.Wall().UnixMilli(), n: n, busy: list(busy)}
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, q.s.unknown("read", err)
+	}
+	defer conn.Close()
+	p := picker{ctx: ctx, conn: conn, now: q.s.opt.Clock.Wall().UnixMilli(), n: n, busy: list(busy)}
 	ids, err := p.pick(list(full))
 	if err != nil {
 		return nil, q.s.unknown("read", err)
 	}
-	looks := make([]queue.Look, 0, len(ids))
-	for _, id := range ids {
-		l, err := q.lookAt(ctx, db, id)
-		if err != nil {
-			return nil, err
-		}
-		if l.Item.State == queue.Pending { // nobody took it meanwhile
-			looks = append(looks, l)
-		}
-	}
-	return looks, nil
+	looks, err := q.looks(ctx, conn, ids)
+	// What was taken meanwhile is not due any more.
+	return slices.DeleteFunc(looks, func(l queue.Look) bool { return l.Item.State != queue.Pending }), err
 }
 
 // list is a list for json_each.
@@ -62,7 +66,7 @@ func list[T any](some []T) string {
 
 type picker struct {
 	ctx  context.Context
-	db   *sql.DB
+	conn *sql.Conn
 	now  int64
 	n    int
 	busy string
@@ -77,9 +81,14 @@ type lane struct {
 // pick chooses items: from the lanes of each rank in turn, one at a time.
 func (p *picker) pick(full string) ([]int64, error) {
 	lanes, err := p.lanes(full)
+	if err != nil || len(lanes) == 0 {
+		return nil, err
+	}
+	oldest, err := p.conn.PrepareContext(p.ctx, dueItems)
 	if err != nil {
 		return nil, err
 	}
+	defer oldest.Close()
 	var ids []int64
 	for len(lanes) > 0 && len(ids) < p.n {
 		same := 1
@@ -87,7 +96,7 @@ func (p *picker) pick(full string) ([]int64, error) {
 			same++
 		}
 		for i := range same {
-			if lanes[i].due, err = p.oldest(lanes[i].id); err != nil {
+			if lanes[i].due, err = p.oldest(oldest, lanes[i].id); err != nil {
 				return nil, err
 			}
 		}
@@ -104,7 +113,12 @@ func (p *picker) pick(full string) ([]int64, error) {
 }
 
 func (p *picker) lanes(full string) (lanes []lane, err error) {
-	rows, err := p.db.QueryContext(p.ctx, dueLanes, full, p.now, p.busy, p.n)
+	var all bool
+	var some string
+	if err := p.conn.QueryRowContext(p.ctx, fewLanes, p.now, few).Scan(&all, &some); err != nil {
+		return nil, err
+	}
+	rows, err := p.conn.QueryContext(p.ctx, dueLanes, full, p.now, p.busy, p.n, all, some)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +134,8 @@ func (p *picker) lanes(full string) (lanes []lane, err error) {
 }
 
 // oldest lists the due items of a lane by age.
-func (p *picker) oldest(lane int64) ([]int64, error) {
-	rows, err := p.db.QueryContext(p.ctx, dueItems, lane, p.now, p.busy, max(window, p.n))
+func (p *picker) oldest(q *sql.Stmt, lane int64) ([]int64, error) {
+	rows, err := q.QueryContext(p.ctx, lane, p.now, p.busy, max(window, p.n))
 	if err != nil {
 		return nil, err
 	}
@@ -157,29 +171,60 @@ func (q *Queue) Look(ctx context.Context, item int64) (queue.Look, error) {
 	if !ok {
 		return queue.Look{}, errNoItem
 	}
-	return q.lookAt(ctx, db, item)
-}
-
-// lookAt reads an item before its events: one that came in between is there, and
-// whatever is done to the item is judged again by who writes.
-func (q *Queue) lookAt(ctx context.Context, db *sql.DB, item int64) (l queue.Look, err error) {
-	w, err := scanWork(db.QueryRowContext(ctx, "SELECT "+workColumns+workTables+"WHERE i.id = ?", item))
-	if err == sql.ErrNoRows {
-		return l, errNoItem
+	looks, err := q.looks(ctx, db, []int64{item})
+	if err == nil && len(looks) == 0 {
+		err = errNoItem
 	}
 	if err != nil {
-		return l, q.s.unknown("read", err)
+		return queue.Look{}, err
 	}
-	l.Item = w.Item
-	l.Events, err = q.events(ctx, db, waitingEvents, item)
-	if n := len(l.Events); n > 0 {
-		l.Last = l.Events[n-1].N
-	}
-	return l, err
+	return looks[0], nil
 }
 
-func (q *Queue) events(ctx context.Context, db *sql.DB, query string, args ...any) (list []queue.Record, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
+// asker is a database or one connection to it.
+type asker interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// looks reads items before their events: an event that came in between is there,
+// and whatever is done to an item is judged again by who writes.
+func (q *Queue) looks(ctx context.Context, from asker, ids []int64) ([]queue.Look, error) {
+	at := map[int64]*queue.Look{}
+	rows, err := from.QueryContext(ctx, "SELECT "+workColumns+workTables+"WHERE i.id IN (SELECT value FROM json_each(?))", list(ids))
+	if err != nil {
+		return nil, q.s.unknown("read", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		w, err := scanWork(rows)
+		if err != nil {
+			return nil, q.s.unknown("read", err)
+		}
+		at[w.ID] = &queue.Look{Item: w.Item}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, q.s.unknown("read", err)
+	}
+	events, err := q.events(ctx, from, waitingEvents, list(ids))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events {
+		if l := at[e.Item]; l != nil {
+			l.Events, l.Last = append(l.Events, e), e.N
+		}
+	}
+	var looks []queue.Look
+	for _, id := range ids {
+		if l := at[id]; l != nil {
+			looks = append(looks, *l)
+		}
+	}
+	return looks, nil
+}
+
+func (q *Queue) events(ctx context.Context, from asker, query string, args ...any) (list []queue.Record, err error) {
+	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, q.s.unknown("read", err)
 	}
@@ -203,7 +248,7 @@ func (q *Queue) NextDue(ctx context.Context, busy []int64) (time.Time, error) {
 	var due int64
 	err = db.QueryRowContext(ctx, "SELECT due FROM item WHERE lane <> 0 AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT 1",
 		list(busy)).Scan(&due)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, nil
 	}
 	return wallTime(due), q.s.unknown("read", err)

@@ -83,7 +83,7 @@ CREATE TABLE item (
 	UNIQUE (slot, rule)
 );
 CREATE INDEX item_lane ON item (lane, due) WHERE lane <> 0;
-CREATE INDEX item_due ON item (due, age, deferred) WHERE lane <> 0;
+CREATE INDEX item_due ON item (due, lane, age, deferred) WHERE lane <> 0;
 CREATE INDEX item_run ON item (run) WHERE run <> '';
 CREATE INDEX item_dead ON item (id) WHERE state = 'dead';
 CREATE INDEX item_deferred ON item (reason) WHERE deferred <> 0;

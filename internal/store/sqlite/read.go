@@ -9,20 +9,6 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// borrow reads by the connection that writes, if this process has that one and
-// no other, and does not write just now: a run would open a second one for one
-// small read, which costs more than all of its own writes.
-func (s *Store) borrow(read func(*tx) error) (done bool, err error) {
-	if s.read.Stats().OpenConnections > 0 || !s.busy.TryLock() {
-		return false, nil
-	}
-	defer s.busy.Unlock()
-	if s.w == nil || s.broken != nil {
-		return false, nil
-	}
-	return true, s.w.fault(read(&tx{w: s.w}))
-}
-
 // look reads one slot outside of any transaction; nil if it was never used.
 func (s *Store) look(ctx context.Context, slug string) (*row, error) {
 	db, ok, err := s.reader(ctx)

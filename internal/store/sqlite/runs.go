@@ -74,27 +74,20 @@ func (s *Store) runs(ctx context.Context, cond string, args ...any) ([]slot.Run,
 	if err != nil || !ok {
 		return nil, err
 	}
-	q := `SELECT r.id, s.ref, r.rule, r.path, r.claim, r.fence, r.state, r.outcome, r.host, r.boot,
+	rows, err := db.QueryContext(ctx, `SELECT r.id, s.ref, r.rule, r.path, r.claim, r.fence, r.state, r.outcome, r.host, r.boot,
 		r.ns, r.pid, r.ticks, r.uid, r.command, r.dir, r.started_at, r.ended_at, r.tree_gone_at
-		FROM run r JOIN slot s ON s.id = r.slot WHERE ` + cond
-	var list []slot.Run
-	each := func(sc scanner) error {
-		r, err := scanRun(sc)
-		list = append(list, r)
-		return err
-	}
-	if done, err := s.borrow(func(t *tx) error { return t.all(q, args, each) }); done {
-		return list, s.unknown("read", err)
-	}
-	rows, err := db.QueryContext(ctx, q, args...)
+		FROM run r JOIN slot s ON s.id = r.slot WHERE `+cond, args...)
 	if err != nil {
 		return nil, s.unknown("read", err)
 	}
 	defer rows.Close()
+	var list []slot.Run
 	for rows.Next() {
-		if err := each(rows); err != nil {
+		r, err := scanRun(rows)
+		if err != nil {
 			return nil, s.unknown("read", err)
 		}
+		list = append(list, r)
 	}
 	return list, s.unknown("read", rows.Err())
 }
@@ -103,7 +96,7 @@ func scanRun(sc scanner) (r slot.Run, err error) {
 	var ref, outcome string
 	var ns, ticks, started, ended, gone int64
 	h := &r.Holder
-	err = sc.Scan(&r.ID, &ref, &r.Rule, &r.Path, &r.Claim, &r.Fence, (*string)(&r.State), &outcome, &h.Host, &h.Process.Boot, &ns,
+	err = sc.Scan(&r.ID, &ref, &r.Rule, &r.Path, &r.Claim, &r.Fence, &r.State, &outcome, &h.Host, &h.Process.Boot, &ns,
 		&h.Process.PID, &ticks, &h.UID, &h.Command, &r.Dir, &started, &ended, &gone)
 	if err != nil {
 		return r, err
