@@ -78,6 +78,7 @@ func New(opt Options) http.Handler {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &server{Options: opt, fails: newLimiter(), mux: http.NewServeMux()}
+	s.shutdown.ctx, s.shutdown.begin = context.WithCancel(context.Background())
 	for _, r := range s.routes() {
 		s.mux.HandleFunc(r.method+" "+r.path, s.guard(r))
 	}
@@ -91,6 +92,8 @@ type server struct {
 	lines lines
 
 	grants grants
+
+	shutdown shutdown
 	mux    *http.ServeMux
 }
 

@@ -49,7 +49,8 @@ func (c *call) admit(rt route) error {
 		return &refused{http.StatusForbidden, wire.TypeNotAllowed,
 			"this needs the admin's token, or the unix socket as the user that the server runs as"}
 	}
-	return &refused{http.StatusForbidden, wire.TypeNotAllowed, "this needs the role " + rt.need.String() + ", and the caller's is " + c.who.role.String()}
+	return &refused{http.StatusForbidden, wire.TypeNotAllowed,
+		"this needs the role " + rt.need.String() + ", and the caller's is " + c.who.role.String()}
 }
 
 // sameOrigin refuses what a browser was told to send by somebody else's page.

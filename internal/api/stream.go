@@ -40,6 +40,10 @@ func stream[In any](path string, need Role, summary string, f func(*call, In) er
 			if err := readQuery(c.r, &in); err != nil {
 				return err
 			}
+			ctx, cancel := context.WithCancel(c.ctx())
+			defer cancel()
+			defer context.AfterFunc(c.shutdown.of(c.r), cancel)()
+			c.r = c.r.WithContext(ctx)
 			return f(c, in)
 		},
 	}

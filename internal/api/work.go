@@ -26,7 +26,8 @@ func workRoutes() []route {
 
 func dispatch(c *call, in wire.Dispatch) (wire.Accepted, error) {
 	if len(in.Run) > 0 && !c.who.self {
-		return wire.Accepted{}, fmt.Errorf("%w: a command is taken over the unix socket only, from the user that the server runs as", slot.ErrNotAllowed)
+		return wire.Accepted{}, fmt.Errorf("%w: a command is taken over the unix socket only, from the user that the server runs as",
+			slot.ErrNotAllowed)
 	}
 	if c.Broker == nil {
 		return wire.Accepted{}, fmt.Errorf("%w: nobody works a queue here", slot.ErrConfig)

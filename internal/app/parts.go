@@ -6,6 +6,7 @@ import (
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/failpoint"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
 
@@ -20,6 +21,7 @@ type Parts struct {
 	ClockErr error
 	Store    Patient
 	StoreErr error
+	Queue    queue.Store // nil if the store is somebody else's daemon
 }
 
 // Patient is a store that lets itself be examined.
@@ -59,6 +61,6 @@ func PartsOf(cfg *config.Config) Parts {
 		p.StoreErr = err
 		return p
 	}
-	p.Store = store
+	p.Store, p.Queue = store, store.Queue()
 	return p
 }

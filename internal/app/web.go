@@ -42,7 +42,7 @@ func (s *server) handler() (http.Handler, error) {
 	mux.Handle("/", api.New(api.Options{
 		Claims: s.Store, Queue: s.Queue, Broker: broker{s.App, desk, s.Log}, Grammar: s.Config.Grammar(nil),
 		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Tokens: tokens, Open: s.Config.Local(),
-		Version: s.Version, Metrics: s.metrics, Log: s.Log,
+		Version: s.Version, Metrics: s.metrics, Log: s.Log, Feed: api.NewFeed(s.Clock.Wall),
 		Ready: func(ctx context.Context) error {
 			_, err := s.Queue.NextDue(ctx, nil)
 			return err
@@ -59,17 +59,15 @@ func (s *server) hook(name string) (hook.Hook, bool) {
 
 // hooksOf reads the hooks of a configuration, with their secrets.
 func hooksOf(cfg *config.Config) (map[string]hook.Hook, error) {
-	own := hook.Own{Logins: cfg.Trust.Own.V, Apps: cfg.Trust.Own.V}
 	hooks := map[string]hook.Hook{}
 	for _, h := range cfg.Hooks {
 		secret, _, err := cfg.HookSecret(h)
 		if err != nil {
 			return nil, err
 		}
-		hooks[h.Name.V] = hook.Hook{
-			Name: h.Name.V, Forge: h.Forge.V, Host: h.Host.V, Secret: secret, Unsigned: h.Unsigned.V,
-			Commands: h.Commands.V, Own: own,
-		}
+		sealed := unsealed(cfg, h)
+		sealed.Secret = secret
+		hooks[h.Name.V] = sealed
 	}
 	return hooks, nil
 }

@@ -59,16 +59,22 @@ Exit codes:
 }
 
 func (c *cli) showConfig(cfg *config.Config, asJSON bool) error {
-	list := []entryView{}
+	if asJSON {
+		return printJSON(c.Out, entryViews(cfg))
+	}
 	rows := [][]string{{"KEY", "VALUE", "FROM"}}
 	for _, e := range cfg.Entries() {
-		list = append(list, entryView{e.Key, e.Value, e.Origin.String()})
 		rows = append(rows, []string{clean(e.Key), clean(e.Value), clean(e.Origin.String())})
 	}
-	if asJSON {
-		return printJSON(c.Out, list)
-	}
 	return table(c.Out, "", rows)
+}
+
+func entryViews(cfg *config.Config) []entryView {
+	list := []entryView{}
+	for _, e := range cfg.Entries() {
+		list = append(list, entryView{e.Key, e.Value, e.Origin.String()})
+	}
+	return list
 }
 
 func (c *cli) configCheckVerb() *cobra.Command {

@@ -59,6 +59,9 @@ Exit codes:
 			if onTerminal(c.Out) && !raw {
 				w = &plainWriter{w: c.Out}
 			}
+			if _, err := os.Stat(rundir.At(r.Dir).LogPath()); err != nil && a.Server != nil {
+				return a.Server.Log(cmd.Context(), r.ID, follow, w) // it lies on the daemon's host
+			}
 			return c.printLog(cmd.Context(), a, w, r, follow)
 		},
 	}

@@ -15,8 +15,10 @@ import (
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/doctor"
 	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/rundir"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
@@ -29,7 +31,19 @@ func breakages() map[string]func(*bench) {
 	return map[string]func(*bench){
 		"config-bad":     func(b *bench) { b.configure("stroe = 'x'\n") },
 		"config-warning": func(b *bench) { b.env["ONESLOT_RECHECK"] = "x"; b.configure("") },
-		"host-untyped":   func(b *bench) { b.configure("default_host = 'git.example.org'\n") },
+		"config-odd": func(b *bench) { // C35
+			b.write(filepath.Join(b.TempDir, "secret"), "s3cret\n", 0o600)
+			b.configure(hook + "secret = { file = 'secret' }\n")
+		},
+		"secret-bad": func(b *bench) { // C35
+			b.write(filepath.Join(b.TempDir, "secret"), "", 0o600)
+			b.configure(hook + "secret = { file = 'secret' }\n")
+		},
+		"secret-unset": func(b *bench) { b.configure(hook + "secret = { env = 'NOBODY_SETS_THIS' }\n") },
+		"program-missing": func(b *bench) { // C54
+			b.configure("[[rule]]\nname = 'fix'\non = ['ci_failed']\nrun = ['./not-there.sh']\n")
+		},
+		"host-untyped": func(b *bench) { b.configure("default_host = 'git.example.org'\n") },
 
 		"store-unreachable": func(b *bench) {
 			file := filepath.Join(b.TempDir, "x.db")
@@ -158,6 +172,48 @@ func breakages() map[string]func(*bench) {
 			b.write(filepath.Join(b.dir, "runs", "big", "log"), strings.Repeat("x", 2000), 0o600)
 		},
 
+		"daemon-unknown": func(b *bench) { b.Daemon = func() (int, error) { return 0, errBroken } },
+		"daemon-none": func(b *bench) {
+			b.env["HELLO_SECRET"] = "s3cret"
+			b.configure(hook + "secret = { env = 'HELLO_SECRET' }\n")
+		},
+		"daemon-frozen": func(b *bench) {
+			cmd := b.sleeper()
+			p := b.identify(cmd.Process.Pid)
+			b.must(cmd.Process.Signal(syscall.SIGSTOP))
+			b.until("stopped", func() bool { return proc.Look(p).Stopped })
+			b.Daemon = func() (int, error) { return p.PID, nil }
+		},
+		"hook-hostless": func(b *bench) {
+			b.configure("[[hook]]\nname = 'hello'\nforge = 'gitea'\nunsigned = true\n")
+		},
+		"hook-unsigned": func(b *bench) { b.configure(hook + "unsigned = true\n") },
+		"listen-open": func(b *bench) {
+			b.env["OPS_TOKEN"] = "long enough"
+			b.configure("listen = '0.0.0.0:7180'\n[api]\ntokens = [{ name = 'ops', role = 'read', env = 'OPS_TOKEN' }]\n")
+		},
+		"spool-denied": func(b *bench) { b.write(filepath.Join(b.dir, "deliveries"), "a file", 0o600) },
+		"linger-off": func(b *bench) { // C47
+			b.configure("[[gate]]\ntype = 'systemd'\nuser = true\nunits = ['x-{number}.service']\n")
+			b.Machine.Linger = func(int) (bool, bool) { return false, true }
+		},
+		"gate-blind": func(b *bench) { // C47
+			b.configure("[[gate]]\ntype = 'systemd'\nuser = true\nunits = ['x-{number}.service']\n")
+			b.Peek = func(context.Context, config.Gate) error { return errBroken }
+		},
+		"queue-idle": func(b *bench) { b.wish("o/r#1") },
+		"queue-dead": func(b *bench) {
+			look := b.wish("o/r#1")
+			b.must(b.store.Queue().Kill(ctx, look.Item.ID, "", slot.Decision{Ref: look.Item.Ref, Verdict: slot.Skip, Reason: "rule"}))
+		},
+		"queue-late": func(b *bench) {
+			man := b.manual()
+			look := b.wish("o/r#1")
+			until := b.Clock.Wall().Add(24 * time.Hour)
+			b.must(b.store.Queue().Defer(ctx, look.Item.ID, "", until, slot.Decision{Ref: look.Item.Ref, Verdict: slot.Defer, Reason: "systemd: x-1.service is active"}))
+			man.Advance(7 * time.Hour)
+		},
+
 		"env-path": func(b *bench) { delete(b.env, "PATH") },
 		"env-home": func(b *bench) { delete(b.env, "HOME") },
 		"env-ci":   func(b *bench) { b.env["CI"] = "true"; b.configure("") },
@@ -171,7 +227,28 @@ func breakages() map[string]func(*bench) {
 	}
 }
 
-// damaged writes over pages of the database that hold more than its head.
+// hook is the beginning of a hook's table, without its secret.
+const hook = "[[hook]]\nname = 'hello'\nforge = 'github'\n"
+
+// wish puts a person's wish into the queue, and returns its item.
+func (b *bench) wish(word string) queue.Look {
+	b.Helper()
+	ref, err := slot.ParseRef(word, b.Config.Grammar(nil))
+	b.must(err)
+	_, err = b.store.Queue().Accept(context.Background(), queue.Arrival{Wishes: []queue.Wish{{
+		Event:    slot.Event{Path: slot.PathManual, Repo: ref.Repo(), Ref: ref, Kind: slot.Manual},
+		Policies: []queue.Policy{{Rule: "fix", Attempts: 3}},
+	}}})
+	b.must(err)
+	looks, err := b.store.Queue().Pick(context.Background(), 1, nil, nil)
+	if err != nil || len(looks) != 1 {
+		b.Fatal(looks, err)
+	}
+	return looks[0]
+}
+
+// damaged writes over the last pages of the database, which hold claims and not what
+// it says of itself.
 func damaged(b *bench) {
 	for i := range 40 {
 		b.claim(fmt.Sprintf("a%d", i), nil)
@@ -182,7 +259,8 @@ func damaged(b *bench) {
 	b.must(err)
 	info, err := f.Stat()
 	b.must(err)
-	_, err = f.WriteAt([]byte(strings.Repeat("\xff", int(info.Size())-2*4096)), 2*4096)
+	const pages = 8
+	_, err = f.WriteAt([]byte(strings.Repeat("\xff", pages*4096)), info.Size()-pages*4096)
 	b.must(err)
 	b.must(f.Close())
 	s, err := sqlite.Open(b.store.Path(), sqlite.Options{Clock: b.Clock})

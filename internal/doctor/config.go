@@ -29,6 +29,10 @@ func configuration(_ context.Context, s *Subject, r *report) {
 	for _, w := range s.Config.Warnings {
 		r.bad("config-warning", "%s", w)
 	}
+	odd, _ := s.Config.Check() // what is wrong with secrets has lines of its own
+	for _, w := range odd {
+		r.bad("config-odd", "%s", w)
+	}
 	if s.Config.File == "" {
 		r.good("no file; defaults and environment")
 	} else {

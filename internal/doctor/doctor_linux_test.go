@@ -53,6 +53,9 @@ func newBench(t *testing.T) *bench {
 		UID: os.Getuid(), Limits: doctor.DefaultLimits(),
 	}
 	b.Limits.FreeWarn, b.Limits.FreeFail, b.Limits.Write = 1, 0, time.Minute
+	b.Machine.Linger = func(int) (bool, bool) { return true, true }
+	b.Daemon = func() (int, error) { return 0, nil }
+	b.Peek = func(context.Context, config.Gate) error { return nil }
 	b.Machine.FileSystem = func(string) (string, bool, error) { return "ext4", false, nil }
 	b.configure("")
 	b.open(dir)
@@ -82,7 +85,7 @@ func (b *bench) open(dir string) {
 	if err := s.Probe(context.Background()); err != nil {
 		b.Fatal(err)
 	}
-	b.Store, b.store, b.dir = s, s, dir
+	b.Store, b.Queue, b.store, b.dir = s, s.Queue(), s, dir
 }
 
 // claim takes the slot of a key for a process, and returns the claim's key.

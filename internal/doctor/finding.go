@@ -33,7 +33,11 @@ func Findings() []Finding {
 	return []Finding{
 		{"config-bad", "configuration", Fail, "correct what is named, then look with `oneslot config show`"},
 		{"config-warning", "configuration", Warn, "see `oneslot config show`"},
+		{"config-odd", "configuration", Warn, "correct it, or leave it if it is meant; `oneslot config check` says the same"},
 		{"host-untyped", "default_host", Warn, "add a [[forge]] with host and type, so that `!12` and `#12` are read as that forge means them"},
+		{"secret-bad", "secrets", Fail, "`oneslot serve` does not start without it: put it where the configuration says"},
+		{"secret-unset", "secrets", Warn, "set it where `oneslot serve` runs; that environment is not seen from here"},
+		{"program-missing", "programs", Warn, "give the whole path, or a PATH that has it, to whoever works the queue: its starts fail (127), or its gate knows nothing"},
 
 		{"store-unreachable", "store", Fail, "until it can be asked nothing is started; see the reason"},
 		{"store-foreign", "store", Fail, "use a store of your own, or share one through a server's unix: address"},
@@ -65,6 +69,19 @@ func Findings() []Finding {
 		{"run-stale", "runs", Warn, "nothing: the next claim of the slot clears it"},
 		{"run-old", "runs", Warn, "remove them, or keep them longer with [retention] logs"},
 		{"run-large", "runs", Warn, "remove old ones, or allow more with [retention] logs_bytes"},
+
+		{"daemon-unknown", "daemon", Warn, "see the reason"},
+		{"daemon-none", "daemon", Warn, "start `oneslot serve`: what forges send meanwhile is lost, unless you have them send it again"},
+		{"daemon-frozen", "daemon", Warn, "let it go on (kill -CONT), or restart it: workers outlive it"},
+		{"hook-hostless", "daemon", Warn, "set host in the hook, or add a [[forge]] of that type: one name is one slot"},
+		{"hook-unsigned", "daemon", Warn, "give it a secret: whoever can reach it can have things started"},
+		{"listen-open", "daemon", Warn, "have a proxy with TLS in front, and listen on 127.0.0.1"},
+		{"spool-denied", "daemon", Fail, "make it a folder of this user's: deliveries over 1 MiB cannot be taken without it"},
+		{"linger-off", "daemon", Warn, "loginctl enable-linger"},
+		{"gate-blind", "gates", Warn, "mend what it asks: until then each start goes by on_error"},
+		{"queue-idle", "queue", Warn, "start `oneslot serve`, or `oneslot dispatch REF --wait`"},
+		{"queue-late", "queue", Warn, "see `oneslot why REF`; defer_alarm says what is long"},
+		{"queue-dead", "queue", Warn, "see `oneslot dead`; `oneslot retry REF` gives one a fresh budget"},
 
 		{"env-path", "environment", Warn, "set PATH, or give commands by their whole path"},
 		{"env-home", "environment", Warn, "set HOME: configuration and default store are looked for below it"},

@@ -39,6 +39,11 @@ type Machine struct {
 	FileSystem func(path string) (kind string, volatile bool, err error)
 	// Free is the room for this user on the file system of a path, in bytes.
 	Free func(path string) (uint64, error)
+	// Cgroup is the control group of a process; empty if it is not known.
+	Cgroup func(pid int) string
+	// Linger tells whether a user's systemd outlives the user's last login; known
+	// is false where there is no systemd, or no such user.
+	Linger func(uid int) (on, known bool)
 }
 
 // Limits say where ok ends.
@@ -62,6 +67,13 @@ type Subject struct {
 	ClockErr  error
 	Store     Store
 	StoreErr  error
+	Queue     Queue // nil if the store is somebody else's daemon
+
+	// Daemon tells the process that works the queue: 0 for none.
+	Daemon func() (int, error)
+	// Peek asks a gate about a ref that is nobody's. The error says why it could
+	// not find out.
+	Peek func(context.Context, config.Gate) error
 
 	Sight   claim.Sight
 	Machine Machine
@@ -81,6 +93,8 @@ func checks() []check {
 	return []check{
 		{"configuration", configuration},
 		{"default_host", defaultHost},
+		{"secrets", secrets},
+		{"programs", programs},
 		{"store", store},
 		{"write", write},
 		{"disk", disk},
@@ -88,6 +102,9 @@ func checks() []check {
 		{"processes", processes},
 		{"claims", claims},
 		{"runs", runs},
+		{"daemon", daemon},
+		{"gates", gates},
+		{"queue", work},
 		{"environment", environment},
 	}
 }

@@ -1,8 +1,14 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -18,7 +24,30 @@ func System() Machine {
 		First:      proc.FirstNamespace(),
 		FileSystem: fileSystem,
 		Free:       free,
+		Cgroup:     cgroup,
+		Linger:     lingers,
 	}
+}
+
+func cgroup(pid int) string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// lingers looks where logind notes it.
+func lingers(uid int) (on, known bool) {
+	who, err := user.LookupId(strconv.Itoa(uid))
+	if err != nil {
+		return false, false
+	}
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return false, false // systemd is not process 1
+	}
+	_, err = os.Stat(filepath.Join("/var/lib/systemd/linger", who.Username))
+	return err == nil, err == nil || errors.Is(err, fs.ErrNotExist)
 }
 
 func pidfd() error {

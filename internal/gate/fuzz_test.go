@@ -57,6 +57,30 @@ func FuzzParseHoldUnit(f *testing.F) {
 	})
 }
 
+// C50: also the states that an engine is in too shortly to be met there.
+func TestC50_ContainerStates(t *testing.T) {
+	for state, want := range map[string][2]bool{
+		"created": {true, true}, "running": {true, true}, "paused": {true, true}, "restarting": {true, true}, "removing": {true, true},
+		"exited": {false, true}, "dead": {false, true}, "": {false, false}, "up": {false, false},
+	} {
+		if held, known := containerHeld(state); held != want[0] || known != want[1] {
+			t.Errorf("%q: held %v, known %v", state, held, known)
+		}
+	}
+}
+
+// C47: also the states of newer managers.
+func TestC47_UnitStateWords(t *testing.T) {
+	for state, want := range map[string][2]bool{
+		"active": {true, true}, "reloading": {true, true}, "refreshing": {true, true}, "activating": {true, true},
+		"deactivating": {true, true}, "maintenance": {true, true}, "inactive": {false, true}, "failed": {false, true}, "": {false, false},
+	} {
+		if held, known := unitState(state); held != want[0] || known != want[1] {
+			t.Errorf("%q: held %v, known %v", state, held, known)
+		}
+	}
+}
+
 // What belongs to one number never matches what belongs to another, and whatever a
 // pattern matches for a ref is in its wide list.
 func FuzzPattern(f *testing.F) {

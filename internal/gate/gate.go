@@ -70,7 +70,7 @@ type Holder interface {
 type Run struct {
 	ID         string
 	Supervisor slot.Process
-	Slug       string // of the ref: where the registry has the run
+	Slug       string // of the ref, under which the registry has it; Hold fills it in
 	State      string // the state folder with the registry
 }
 

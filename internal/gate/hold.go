@@ -14,6 +14,7 @@ import (
 // With any verdict but Proceed nothing is held.
 func (s *Set) Hold(ctx context.Context, a Ask, run Run) (d Decision, undo func(context.Context)) {
 	d = Decision{Verdict: slot.Proceed, Skipped: map[string]Answer{}}
+	run.Slug = a.Ref.Slug()
 	var held []func(context.Context)
 	undo = func(ctx context.Context) {
 		for _, letGo := range slices.Backward(held) {

@@ -2,8 +2,8 @@ package gate
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +20,8 @@ const (
 // Entry is a gate with what the configuration says of it.
 type Entry struct {
 	Gate
-	// Name tells it from others of its type, also to the Memory; empty: its type.
+	// Name tells it from others of its type, also to the Memory; empty: its type,
+	// with a number from the second on.
 	Name    string
 	OnError OnError
 	// Timeout is how long it may take to answer; zero: DefaultTimeout.
@@ -46,9 +47,13 @@ type entry struct {
 // OnError.For.
 func NewSet(c clock.Clock, memory Memory, entries ...Entry) *Set {
 	s := &Set{clock: c, memory: memory}
+	count := map[string]int{}
 	for _, e := range entries {
-		if e.Name == "" {
+		if count[e.Type()]++; e.Name == "" {
 			e.Name = e.Type()
+			if n := count[e.Type()]; n > 1 {
+				e.Name += " " + strconv.Itoa(n)
+			}
 		}
 		if e.Timeout <= 0 {
 			e.Timeout = DefaultTimeout
@@ -134,49 +139,4 @@ func (d *Decision) skip(a *Ask, ans Answer) bool {
 		d.Verdict = slot.Skip
 	}
 	return len(left) > 0
-}
-
-// onError says what an Unknown comes to: whether the work goes on, and in words.
-func (s *Set) onError(ctx context.Context, e *entry, ref slot.Ref) (bool, string) {
-	rule := "on_error = " + e.OnError.String()
-	switch {
-	case !e.OnError.Closed:
-		return true, rule + ": went on"
-	case e.OnError.For <= 0:
-		return false, rule + ": deferred"
-	case s.memory == nil:
-		return false, rule + ": deferred, since nobody remembers for how long"
-	}
-	now := s.clock.Wall()
-	since, err := s.memory.Failed(ctx, e.Name, ref, now)
-	if err != nil {
-		return false, fmt.Sprintf("%s: deferred, since it cannot be told for how long (%v)", rule, err)
-	}
-	row := now.Sub(since)
-	if row < e.OnError.For {
-		return false, fmt.Sprintf("%s, failing for %s: deferred", rule, short(row))
-	}
-	return true, fmt.Sprintf("%s, failing for %s: went on", rule, short(row))
-}
-
-// answered ends the row of failures. If that cannot be noted, the evidence says so:
-// the row then seems longer than it is.
-func (s *Set) answered(ctx context.Context, e *entry, ref slot.Ref, ev *Evidence) {
-	if e.OnError.For <= 0 || s.memory == nil {
-		return
-	}
-	if err := s.memory.Answered(ctx, e.Name, ref); err != nil {
-		ev.Detail += after("; ", fmt.Sprintf("the end of its failures could not be noted (%v)", err))
-	}
-}
-
-// String writes o as the configuration does.
-func (o OnError) String() string {
-	switch {
-	case !o.Closed:
-		return "open"
-	case o.For <= 0:
-		return "closed"
-	}
-	return "closed-for " + short(o.For)
 }

@@ -107,6 +107,23 @@ func TestSetClosedForCountsAnUnbrokenRow(t *testing.T) {
 	}
 }
 
+// Two gates of a type have names, and failures, of their own.
+func TestSetNamesItsGates(t *testing.T) {
+	m := &memory{}
+	rule := gate.OnError{Closed: true, For: time.Minute}
+	first, second := says("http", slot.Proceed, ""), says("http", slot.Unknown, "down")
+	d := gate.NewSet(newClock(), m, gate.Entry{Gate: first, OnError: rule}, gate.Entry{Gate: second, OnError: rule}).
+		Decide(t.Context(), gate.Ask{Ref: ref(t, "key:x")})
+	if d.Verdict != slot.Defer || d.Evidence[0].Gate != "http" || d.Evidence[1].Gate != "http 2" || len(m.since) != 1 {
+		t.Errorf("%+v, %v", d, m.since)
+	}
+	for gateType, want := range map[string]string{"systemd": "open", "docker": "open", "process": "open", "http": "closed-for 10m", "command": "closed-for 10m", "hold": "closed"} {
+		if got := gate.DefaultOnError(gateType).String(); got != want {
+			t.Errorf("%s: %s", gateType, got)
+		}
+	}
+}
+
 func TestSetSkipsSomeEvents(t *testing.T) {
 	events := []slot.Event{{ID: "1"}, {ID: "2"}, {ID: "3"}}
 	skip := func(ids ...string) gate.Entry {

@@ -17,8 +17,8 @@ type Systemd struct {
 	// Units are patterns with placeholders; one without a unit's suffix is a
 	// service.
 	Units []string
-	// HoldUnit is the unit, with placeholders, that a run holds while it lives;
-	// empty: none.
+	// HoldUnit is the unit, with placeholders, that a run holds while it lives, and
+	// one of Units by that; empty: none.
 	HoldUnit string
 	// Program is what starts the verb hold-unit: this program, and what goes
 	// before the verb.
@@ -60,7 +60,7 @@ func NewSystemd(s Systemd) (Gate, error) {
 	if strings.ContainsAny(p.text, "*?[") || !strings.HasSuffix(p.text, ".service") {
 		return nil, fmt.Errorf("%w: hold_unit %q is not the name of one service", slot.ErrUsage, s.HoldUnit)
 	}
-	g.hold = &p
+	g.hold, g.units = &p, append(g.units, p)
 	return g, nil
 }
 

@@ -40,16 +40,20 @@ var imports = []struct {
 
 	// What stands on the gate.
 	{"internal/gate", "internal/slot internal/clock internal/proc internal/rundir", "a gate looks at the world, and knows neither claims nor queues"},
+	{"internal/metrics", "internal/slot internal/queue", "it counts, and changes nothing"},
+	{"internal/told", "internal/slot internal/queue", "it writes down what a worker is told"},
+	{"internal/standby", "internal/slot internal/claim internal/proc internal/failpoint", "it starts supervisors, and knows nothing of why"},
+	{"internal/dispatch", "internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/failpoint", "the one path knows no store, no forge and no trigger"},
 	{"internal/supervise", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/failpoint", "a run sees its store through the gate's interface alone"},
-	{"internal/doctor", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
+	{"internal/doctor", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
 
 	// How wishes come in.
 	{"internal/intake/hook", "internal/slot", "it reads deliveries, and hands them to whoever keeps them"},
 	{"internal/api", "internal/slot internal/claim internal/queue internal/wire internal/clock", "it serves what it is given, and opens and starts nothing"},
 
 	// Where it is put together.
-	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/*", "it puts the parts together, and alone knows which stores there are"},
-	{"internal/cli", "internal/app internal/slot internal/claim internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
+	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics", "it puts the parts together, and alone knows which stores there are"},
+	{"internal/cli", "internal/app internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
 	{"cmd/oneslot", "internal/cli", "the program is its command line"},
 	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},
 
@@ -141,6 +145,11 @@ func TestImportLawRefuses(t *testing.T) {
 		{"internal/supervise", "internal/store/sqlite"},
 		{"cmd/oneslot", "internal/app"},
 		{".", "internal/supervise"},
+		{"internal/intake/hook", "internal/queue"},
+		{"internal/intake/hook", "internal/dispatch"},
+		{"internal/api", "internal/dispatch"},
+		{"internal/dispatch", "internal/store/sqlite"},
+		{"internal/gate", "internal/queue"},
 		{"internal/nobody", "internal/slot"},
 	} {
 		p := listed{ImportPath: path.Join(module, bad[0]), Imports: []string{"os", module + "/" + bad[1]}}

@@ -32,6 +32,10 @@ const (
 	LaterMax = time.Hour
 )
 
+// UnspentWait is when work is looked at again whose start something else was in
+// the way of.
+const UnspentWait = 10 * time.Second
+
 // backoff is first * 2^(n-1), at most most; n counts from 1.
 func backoff(n int, first, most time.Duration) time.Duration {
 	d := first

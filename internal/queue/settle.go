@@ -40,6 +40,9 @@ func (it *Item) Settle(out slot.Outcome, started bool, now time.Time) Mark {
 		}
 		it.wake(string(out.Result), now)
 		it.Detail = out.Reason
+		if out.Result != slot.Lost { // it was not the claim: what it was may still be there
+			it.Defer(it.Reason, it.Detail, now.Add(UnspentWait), now)
+		}
 		return MarkKeep
 	case out.Result == slot.Done:
 		it.Attempts, it.Laters = 0, 0

@@ -34,7 +34,7 @@ func (r *run) settle() (Report, error) {
 		out, code = r.fin.outcome(), r.fin.code()
 		out.LeftBehind, out.Kept = r.left, r.kept
 	} else {
-		out = slot.Outcome{Result: r.keep.end.result, Reason: r.keep.end.reason}
+		out = slot.Outcome{Result: r.keep.end.result, Reason: r.keep.end.reason, Unspent: unspent(r.refused)}
 		code = r.keep.end.code
 	}
 	if r.dir.Path() != "" {
@@ -72,6 +72,13 @@ func (r *run) settle() (Report, error) {
 		}
 	}
 	return r.report(out, code, pending), r.refused
+}
+
+// unspent says that a start was refused by what somebody or something else did. A
+// command that cannot be started is a try that failed.
+func unspent(refused error) bool {
+	var start *StartError
+	return refused != nil && !errors.As(refused, &start)
 }
 
 // leave takes the run off the registry of what may still be there.

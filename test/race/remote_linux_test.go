@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // served is a world whose store a daemon keeps, and whose processes ask it.
@@ -58,40 +60,41 @@ func (s *served) through(j job) job {
 // before its claim is over, and one that waits for the slot has it then.
 func TestRemote_ATreeEndsBeforeItsDeadline(t *testing.T) {
 	for _, network := range []string{"unix", "http"} {
-		for name, sig := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
-			for _, shape := range []string{plain, stubborn} {
-				t.Run(network+"/"+name+"/"+shape, func(t *testing.T) {
-					t.Parallel()
-					s := newServed(t, network)
-					r := ref(t, "remote")
-					env := append(work(shape, time.Hour), nameVar+"=first")
-					first := s.start(s.through(run(r, env, "--ttl", "4s", "--grace", "1s")))
-					s.started("first")
-					// The second has a registry of its own, as one of another user: it
-					// finds nothing of the first but what the store tells.
-					env = append(work(plain, 0), nameVar+"=second", "XDG_STATE_HOME="+s.path("other"))
-					second := s.start(s.through(run(r, env, "--on-busy", "wait")))
-					s.waiting(r, 1)
-					first.signal(sig)
-					deadline := boot() + s.look(r).Live().Left
-					if code := s.code(second); code != 0 {
-						t.Errorf("the second: exit %d\n%s", code, second.err.String())
-					}
-					lines := s.clean()
-					if n := starts(lines); n < 2 {
-						t.Errorf("%d started", n)
-					}
-					for _, l := range lines {
-						if l.Name == "first" && l.At > deadline {
-							t.Fatalf("the first showed life %v after its deadline", l.At-deadline)
-						}
-					}
-					first.kill()
-					s.code(first)
-				})
-			}
+		for sig, shape := range map[syscall.Signal]string{syscall.SIGKILL: plain, syscall.SIGSTOP: stubborn} {
+			t.Run(network+"/"+unix.SignalName(sig), func(t *testing.T) {
+				t.Parallel()
+				endsBefore(t, newServed(t, network), sig, shape)
+			})
 		}
 	}
+}
+
+func endsBefore(t *testing.T, s *served, sig syscall.Signal, shape string) {
+	r := ref(t, "remote")
+	env := append(work(shape, time.Hour), nameVar+"=first")
+	first := s.start(s.through(run(r, env, "--ttl", "8s", "--grace", "1s")))
+	s.started("first")
+	// The second has a registry of its own, as one of another user: it finds nothing
+	// of the first but what the store tells.
+	env = append(work(plain, 0), nameVar+"=second", "XDG_STATE_HOME="+s.path("other"))
+	second := s.start(s.through(run(r, env, "--on-busy", "wait")))
+	s.waiting(r, 1)
+	first.signal(sig)
+	deadline := boot() + s.look(r).Live().Left
+	if code := s.code(second); code != 0 {
+		t.Errorf("the second: exit %d\n%s", code, second.err.String())
+	}
+	lines := s.clean()
+	if n := starts(lines); n < 2 {
+		t.Errorf("%d started", n)
+	}
+	for _, l := range lines {
+		if l.Name == "first" && l.At > deadline {
+			t.Fatalf("the first showed life %v after its deadline", l.At-deadline)
+		}
+	}
+	first.kill()
+	s.code(first)
 }
 
 // A daemon that is killed ends no client's work: its claims are there when it is

@@ -12,8 +12,7 @@ import (
 // readyWithin bounds how long a service may take to start, and to end.
 const readyWithin = 60 * time.Second
 
-// need skips the test unless it runs as root, has control groups to give away, and
-// finds all these programs.
+// need skips the test unless it runs as root and finds all these programs.
 func need(t testing.TB, programs ...string) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -48,7 +48,7 @@ func (w *world) monitor(script string, args ...string) (stop func()) {
 
 // unitMonitor starts the monitor that starts units.
 func (w *world) unitMonitor() (stop func()) {
-	return w.monitor("monitor.sh", helper, "worker", monitorSide, "NUMBER", "-", w.path("journal"), monitorWork.String(), "--")
+	return w.monitor("monitor.sh", worker, monitorSide, "NUMBER", "-", w.path("journal"), monitorWork.String(), "--")
 }
 
 // refused counts the monitor's starts that were refused.
@@ -67,6 +67,7 @@ func (w *world) rounds(n int, offsets time.Duration) {
 	}
 	w.t.Logf("ONESLOT_SEED=%d", seed)
 	draw := rand.New(rand.NewPCG(seed, 0))
+	defer w.sample()()
 	for range n {
 		var wg sync.WaitGroup
 		shas := make([]string, len(numbers))
@@ -84,6 +85,38 @@ func (w *world) rounds(n int, offsets time.Duration) {
 			}
 		}
 	}
+}
+
+// judge checks what holds whatever the gates are, once the monitor has ended: every
+// event has ended, and nothing was spent. It returns where both sides met.
+func (w *world) judge(rounds int) []overlap {
+	w.t.Helper()
+	w.settled()
+	w.spent()
+	found := overlaps(w.journal())
+	w.t.Logf("%d rounds: %d runs of the daemon, %d of the monitor (%d more were refused), %d overlaps", rounds,
+		len(w.stints(daemonSide, "")), len(w.stints(monitorSide, "")), w.refused(), len(found))
+	return found
+}
+
+// inWindow checks that the daemon came beside the monitor's work only if that had begun
+// after the last peek. How often the monitor came beside the daemon's is its affair.
+func (w *world) inWindow(found []overlap) {
+	w.t.Helper()
+	peeks := w.peeks()
+	inside, theirs := 0, 0
+	for _, o := range found {
+		peek, known := peeks[o.second.run]
+		switch {
+		case o.first.side == daemonSide && o.second.side == monitorSide:
+			theirs++
+		case known && o.first.side == monitorSide && o.first.start > peek:
+			inside++
+		default:
+			w.t.Errorf("%v, and beside it %v, which was there at the last peek (%v)", o.second, o.first, peek)
+		}
+	}
+	w.t.Logf("of the overlaps, %d began within the window, %d where the monitor came beside a run", inside, theirs)
 }
 
 // spent checks that no run was anything but a first attempt.

@@ -25,8 +25,9 @@ type world struct {
 	client *http.Client
 	daemon *exec.Cmd
 
-	mu   sync.Mutex
-	sent map[string]time.Duration // boot time of the answer to each delivery, by head
+	mu      sync.Mutex
+	sent    map[string]time.Duration // boot time of the answer to each delivery, by head
+	machine []time.Duration
 }
 
 // url is where the daemon is, for client: it listens at a socket.
@@ -73,10 +74,10 @@ secret = { file = "secret" }
 [[rule]]
 name  = "fix-ci"
 on    = ["ci_failed"]
-run   = [%q, "worker", "daemon", "{number}", "{sha}", %q, "%v"]
+run   = [%q, "daemon", "{number}", "{sha}", %q, "%v"]
 quiet = %q
 grace = "2s"
-%s`, helper, w.path("journal"), work, quiet, gates)
+%s`, worker, w.path("journal"), work, quiet, gates)
 	w.write("secret", secret)
 	w.write("oneslot.toml.new", text)
 	if err := os.Rename(w.path("oneslot.toml.new"), w.path("oneslot.toml")); err != nil {
@@ -216,7 +217,7 @@ func (w *world) started(sha string) (s stint) {
 // endWorkers ends what a failed test left.
 func (w *world) endWorkers() {
 	for _, s := range w.journal() {
-		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.pid)); s.end == 0 && err == nil && exe == helper {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", s.pid)); s.end == 0 && err == nil && exe == worker {
 			unix.Kill(s.pid, unix.SIGKILL) //nolint:errcheck // it may have ended
 		}
 	}
@@ -248,6 +249,18 @@ func (w *world) why(number string) (items []work, decisions []decision) {
 		w.t.Fatal(err)
 	}
 	return v.Work, v.Decisions
+}
+
+// held reports whether somebody holds the slot of a pull request.
+func (w *world) held(number string) (held bool, reason string) {
+	w.t.Helper()
+	var v struct {
+		Slot struct{ State, Reason string }
+	}
+	if err := json.Unmarshal(w.oneslot("why", "--json", ref(number)), &v); err != nil {
+		w.t.Fatal(err)
+	}
+	return v.Slot.State == "held", v.Slot.Reason
 }
 
 // says finds a decision with this verdict whose reason begins, and whose detail goes on,

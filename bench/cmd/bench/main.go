@@ -45,7 +45,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "bench.json", "`file` for the report as JSON")
 	flag.StringVar(&o.profile, "cpuprofile", "", "`file` for a profile of this process")
 	flag.IntVar(&o.tries, "tries", 2, "how often one that fails while others use the machine is measured")
-	flag.DurationVar(&o.longest, "longest", 6*time.Minute, "longest time of all")
+	flag.DurationVar(&o.longest, "longest", 12*time.Minute, "longest time of all")
 	flag.Parse()
 	passed, err := run(ctx, o)
 	switch {
@@ -64,14 +64,11 @@ func run(ctx context.Context, o options) (passed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	module := ""
-	if o.program == "" {
-		out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oneslot/oneslot").Output()
-		if err != nil {
-			return false, fmt.Errorf("where oneslot's source is (run this in its bench folder, or give -oneslot): %w", err)
-		}
-		module = strings.TrimSpace(string(out))
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/oneslot/oneslot").Output()
+	if err != nil {
+		return false, fmt.Errorf("where oneslot's source is (run this in its bench folder): %w", err)
 	}
+	module := strings.TrimSpace(string(out))
 	b, err := measure.New(o.folder, o.program, module)
 	if err != nil {
 		return false, err

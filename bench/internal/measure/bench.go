@@ -40,6 +40,12 @@ func Demands() []Demand {
 		{7, "a million slots on record", 40 * time.Second, scale},
 		{8, "200 runs side by side", 75 * time.Second, resident},
 		{9, "takeover after kill -9", 30 * time.Second, takeover},
+		{10, "deliveries accepted", 25 * time.Second, accept},
+		{11, "1,000 deliveries a second", 25 * time.Second, answers},
+		{12, "from a delivery to its worker", 25 * time.Second, firstInstruction},
+		{13, "from the end of a run to the next", 25 * time.Second, followUp},
+		{14, "a million items wait", 60 * time.Second, pending},
+		{15, "10,000 claims of one client", 60 * time.Second, renewals},
 	}
 }
 

@@ -28,6 +28,7 @@ func Helper(ctx context.Context, args []string) error {
 	}
 	parts := map[string]func(context.Context, *Bench, []string) error{
 		"pairs": pairsHelper, "wait": waitHelper, "worker": workerHelper, "stamp": stampHelper,
+		"bare": bareHelper,
 	}
 	part, ok := parts[args[0]]
 	if !ok {

@@ -47,7 +47,7 @@ func lineInside(ctx context.Context, b *Bench) ([]report.Row, error) {
 	defer cancel()
 	store := newCounting(s, b.clock)
 	at := time.Now()
-	long, err := b.queue(ctx, store, refOf("line", 0), waiters, ttl)
+	long, err := b.crowd(ctx, store, refOf("line", 0), waiters, ttl)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func lineInside(ctx context.Context, b *Bench) ([]report.Row, error) {
 			in4096 = append(in4096, ms(d))
 		}
 		for j := range handovers {
-			short, err := b.queue(ctx, s, refOf("short", i*handovers+j), 2, ttl)
+			short, err := b.crowd(ctx, s, refOf("short", i*handovers+j), 2, ttl)
 			if err != nil {
 				return nil, err
 			}
@@ -119,8 +119,8 @@ func lineRows(what string, quiet, busy waking, long, short []float64) []report.R
 	return rows
 }
 
-// queue is a held slot with a line of goroutines before it.
-type queue struct {
+// crowd is a held slot with a line of goroutines before it.
+type crowd struct {
 	store  claim.Store
 	b      *Bench
 	holder claim.Key
@@ -135,15 +135,15 @@ type turn struct {
 	err error
 }
 
-// queue takes the slot and lets n wait for it.
-func (b *Bench) queue(ctx context.Context, s claim.Store, ref slot.Ref, n int, ttl time.Duration) (*queue, error) {
+// crowd takes the slot and lets n wait for it.
+func (b *Bench) crowd(ctx context.Context, s claim.Store, ref slot.Ref, n int, ttl time.Duration) (*crowd, error) {
 	req := b.request(ref)
 	req.TTL, req.Grace = ttl, 0
 	asked := b.clock.Boot()
 	if _, err := s.Acquire(ctx, req); err != nil {
 		return nil, err
 	}
-	q := &queue{store: s, b: b, holder: req.Key, turns: make(chan turn, n)}
+	q := &crowd{store: s, b: b, holder: req.Key, turns: make(chan turn, n)}
 	_, q.stop = claim.Keep(ctx, s, b.clock, req.Key, asked, ttl)
 	taker := &claim.Taker{Store: s, Sight: app.Sight{}, Self: b.process}
 	for from := 0; from < n; from += joining {
@@ -168,7 +168,7 @@ func (b *Bench) queue(ctx context.Context, s claim.Store, ref slot.Ref, n int, t
 }
 
 // next has the holder release, and gives the time until the next one has it.
-func (q *queue) next(ctx context.Context) (time.Duration, error) {
+func (q *crowd) next(ctx context.Context) (time.Duration, error) {
 	q.stop()
 	q.stop = func() {}
 	at := q.b.clock.Boot()
@@ -185,7 +185,7 @@ func (q *queue) next(ctx context.Context) (time.Duration, error) {
 }
 
 // end releases for good.
-func (q *queue) end(ctx context.Context) error {
+func (q *crowd) end(ctx context.Context) error {
 	_, err := q.store.Release(ctx, q.holder, done())
 	return err
 }

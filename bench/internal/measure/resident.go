@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/oneslot/oneslot/bench/internal/machine"
 	"github.com/oneslot/oneslot/bench/internal/report"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -115,18 +114,11 @@ func endAll(all []*exec.Cmd) {
 // cpuOf is the processor time that the processes have used, all together.
 func cpuOf(all []*exec.Cmd) (sum time.Duration, err error) {
 	for _, cmd := range all {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
+		n, err := ticksOf(cmd.Process.Pid)
 		if err != nil {
 			return 0, err
 		}
-		// After the name: state, then 10 others, then utime and stime.
-		_, rest, _ := strings.Cut(trim(b), ") ")
-		f := strings.Fields(rest)
-		var u, s int64
-		if _, err := fmt.Sscan(f[11]+" "+f[12], &u, &s); err != nil {
-			return 0, fmt.Errorf("/proc/%d/stat: %w", cmd.Process.Pid, err)
-		}
-		sum += time.Duration(u+s) * time.Second / machine.Hz
+		sum += ticks(n)
 	}
 	return sum, nil
 }

@@ -165,6 +165,10 @@ func runTests() []test {
 				}
 				run, _ = b.begin()
 				b.settle(run, out)
+				if out.Unspent { // what was in the way may still be there
+					b.wantDue(b.ref(1), queue.UnspentWait)
+					b.Clock.Advance(queue.UnspentWait)
+				}
 				if l := b.due(); l.Item.Attempts != 0 || !l.Item.Person {
 					b.Errorf("after %s: %+v", out.Result, l.Item)
 				}

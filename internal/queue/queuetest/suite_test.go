@@ -23,6 +23,13 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+func TestMemory_Interleaved(t *testing.T) {
+	Interleave(t, func(testing.TB) Harness {
+		c := morning()
+		return Harness{Store: NewMemory(c), Clock: c}
+	})
+}
+
 // The suite is worth what it catches: each wrong store must fail it, in a test
 // that names the promise it breaks, and nothing of it may fail the right one.
 func TestSuiteCatches(t *testing.T) {

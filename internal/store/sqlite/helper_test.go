@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 }
 
 func jobs() map[string]func(args []string) error {
-	return map[string]func([]string) error{"hammer": hammer, "freeze": freeze, "once": onceJob, "grip": grip}
+	return map[string]func([]string) error{"hammer": hammer, "freeze": freeze, "once": onceJob, "grip": grip, "storm": storm}
 }
 
 // job is another process at work.

@@ -172,6 +172,9 @@ func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c
 		if err := t.closeRun(c.Run, out); err != nil {
 			return nil, err
 		}
+		if err := t.wakeSlot(r.id); err != nil {
+			return nil, err
+		}
 		if err := t.callHead(&r); err != nil {
 			return nil, err
 		}

@@ -44,7 +44,7 @@ func fill(t testing.TB, s *Store, items, repos, due int) {
 // A look at what is due costs the same however much waits.
 func BenchmarkPick(b *testing.B) {
 	for _, at := range []struct{ items, repos, due int }{
-		{100_000, 1, 1},
+		{1_000_000, 1, 1}, {1_000_000, 10_000, 10_000}, {1_000_000, 10_000, 1},
 	} {
 		b.Run(fmt.Sprintf("items=%d/repos=%d/due=%d", at.items, at.repos, at.due), func(b *testing.B) {
 			s := fresh(b)

@@ -4,52 +4,17 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
-
-// workerMain is a worker of either side: SIDE NUMBER SHA JOURNAL WORK. It works for
-// that long, or until it is told to end, and writes down when it did.
-func workerMain(args []string) error {
-	at := boot() // the first instruction
-	if len(args) != 5 {
-		return fmt.Errorf("%q", args)
-	}
-	work, err := time.ParseDuration(args[4])
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(args[3], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, unix.SIGTERM)
-	note := func(event string, at time.Duration) error {
-		_, err := fmt.Fprintf(f, "%d %s %s %s %s %d %s %s\n", at, event, args[0], args[1], args[2], os.Getpid(),
-			cmp.Or(os.Getenv("ONESLOT_RUN"), "-"), cmp.Or(os.Getenv("ONESLOT_ATTEMPT"), "-"))
-		return err
-	}
-	if err := note("start", at); err != nil {
-		return err
-	}
-	select {
-	case <-time.After(work):
-	case <-told:
-	}
-	return note("end", boot())
-}
 
 // The sides.
 const (
 	daemonSide  = "daemon"
 	monitorSide = "monitor"
+	machineSide = "machine" // nobody: how fast the machine is
 )
 
 // stint is one worker's time at work.

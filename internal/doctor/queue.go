@@ -1,0 +1,75 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/queue"
+)
+
+// Queue is what doctor asks of the queue.
+type Queue interface {
+	Items(ctx context.Context, f queue.Filter) ([]queue.Item, error)
+	Gauge(ctx context.Context) (queue.Gauge, error)
+}
+
+// Bounds of what is read and told of a queue.
+const (
+	itemsMost = 10000
+	namesMost = 5
+)
+
+// work looks for what does not get on.
+func work(ctx context.Context, s *Subject, r *report) {
+	if s.Queue == nil || s.Config == nil || s.Clock == nil {
+		return
+	}
+	g, err := s.Queue.Gauge(ctx)
+	if err != nil {
+		return // the store's own line tells
+	}
+	before := len(r.lines)
+	if g.Due > 0 && s.Daemon != nil {
+		if pid, err := s.Daemon(); err == nil && pid == 0 {
+			r.bad("queue-idle", "%d items are due, and nobody works the queue", g.Due)
+		}
+	}
+	if dead := g.Items[queue.Dead]; dead > 0 {
+		r.bad("queue-dead", "%d items were given up", dead)
+	}
+	if g.Deferred > 0 {
+		late(ctx, s, r)
+	}
+	if len(r.lines) == before {
+		r.good("%d pending, %d running, %d put off; %d checks that name no pull request",
+			g.Items[queue.Pending], g.Items[queue.Running], g.Deferred, g.Unresolved)
+	}
+}
+
+// late names what is put off for longer than defer_alarm.
+func late(ctx context.Context, s *Subject, r *report) {
+	items, err := s.Queue.Items(ctx, queue.Filter{State: string(queue.Pending), Limit: itemsMost})
+	if err != nil {
+		return
+	}
+	alarm, now := s.Config.DeferAlarm.V, s.Clock.Wall()
+	var names []string
+	n := 0
+	for _, it := range items {
+		if it.Deferred.IsZero() || now.Sub(it.Deferred) < alarm {
+			continue
+		}
+		if n++; n <= namesMost {
+			names = append(names, fmt.Sprintf("%s for %s (%s)", it.Ref, now.Sub(it.Deferred).Round(time.Second), it.Reason))
+		}
+	}
+	if n > namesMost {
+		names = append(names, "...")
+	}
+	if n > 0 {
+		r.bad("queue-late", "%d items are put off for longer than %s: %s", n, config.FormatDuration(alarm), strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,67 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// DefaultOnError is the rule of a type of gates where the configuration has none:
+// peeks at this machine are open; what is asked over a network, and commands, defer
+// for ten minutes; what oneslot's own store knows is closed, as the store is.
+func DefaultOnError(gateType string) OnError {
+	switch gateType {
+	case "hours", "trust", "systemd", "docker", "podman", "process":
+		return OnError{}
+	case "hold", "capacity", "breaker", "already_handled":
+		return OnError{Closed: true}
+	}
+	return OnError{Closed: true, For: 10 * time.Minute}
+}
+
+// String writes o as the configuration does.
+func (o OnError) String() string {
+	switch {
+	case !o.Closed:
+		return "open"
+	case o.For <= 0:
+		return "closed"
+	}
+	return "closed-for " + short(o.For)
+}
+
+// onError says what an Unknown comes to: whether the work goes on, and in words.
+func (s *Set) onError(ctx context.Context, e *entry, ref slot.Ref) (bool, string) {
+	rule := "on_error = " + e.OnError.String()
+	switch {
+	case !e.OnError.Closed:
+		return true, rule + ": went on"
+	case e.OnError.For <= 0:
+		return false, rule + ": deferred"
+	case s.memory == nil:
+		return false, rule + ": deferred, since nobody remembers for how long"
+	}
+	now := s.clock.Wall()
+	since, err := s.memory.Failed(ctx, e.Name, ref, now)
+	if err != nil {
+		return false, fmt.Sprintf("%s: deferred, since it cannot be told for how long (%v)", rule, err)
+	}
+	row := now.Sub(since)
+	if row < e.OnError.For {
+		return false, fmt.Sprintf("%s, failing for %s: deferred", rule, short(row))
+	}
+	return true, fmt.Sprintf("%s, failing for %s: went on", rule, short(row))
+}
+
+// answered ends the row of failures. If that cannot be noted, the evidence says so:
+// the row then seems longer than it is.
+func (s *Set) answered(ctx context.Context, e *entry, ref slot.Ref, ev *Evidence) {
+	if e.OnError.For <= 0 || s.memory == nil {
+		return
+	}
+	if err := s.memory.Answered(ctx, e.Name, ref); err != nil {
+		ev.Detail += after("; ", fmt.Sprintf("the end of its failures could not be noted (%v)", err))
+	}
+}
