@@ -94,7 +94,7 @@ type server struct {
 	grants grants
 
 	shutdown shutdown
-	mux    *http.ServeMux
+	mux      *http.ServeMux
 }
 
 // ServeHTTP implements http.Handler.

@@ -14,9 +14,15 @@ import (
 	"github.com/oneslot/oneslot/internal/told"
 )
 
-// Warm does beforehand what a supervisor's first step would pay for.
+// Warm does beforehand what a supervisor's first steps would pay for: it takes them
+// for a run that there is not. Whatever fails now fails again, and is told, then.
 func (a *App) Warm(ctx context.Context) {
-	a.Store.Look(ctx, slot.Ref{}) //nolint:errcheck // the step itself tells
+	if s, ok := a.Store.(interface{ Warm(context.Context) }); ok {
+		s.Warm(ctx)
+	}
+	if a.Queue != nil {
+		_, _ = a.Queue.Events(ctx, queue.Filter{Run: "none"})
+	}
 }
 
 // Supervise looks after the run of a job: what a supervisor of the daemon does.

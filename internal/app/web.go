@@ -30,7 +30,7 @@ func (s *server) handler() (http.Handler, error) {
 	if err := hook.Tidy(s.spool()); err != nil {
 		return nil, err
 	}
-	desk := desk{s.Queue, s.live.Current}
+	desk := newDesk(s.Queue, s.live.Current)
 	tokens, err := s.tokens()
 	if err != nil {
 		return nil, err

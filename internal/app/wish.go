@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync/atomic"
 
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/failpoint"
@@ -19,15 +20,37 @@ import (
 type desk struct {
 	queue  queue.Store
 	config func() *config.Config
+	last   *atomic.Pointer[terms]
+}
+
+func newDesk(q queue.Store, cfg func() *config.Config) desk {
+	return desk{q, cfg, &atomic.Pointer[terms]{}}
+}
+
+// terms is what a configuration says of wishes: made once, for they come in storms.
+type terms struct {
+	of     *config.Config
+	rules  rule.Set
+	anyNew bool
+}
+
+// terms are those in force.
+func (d desk) terms() *terms {
+	cfg := d.config()
+	t := d.last.Load()
+	if t == nil || t.of != cfg {
+		t = &terms{cfg, rule.New(cfg), anyNew(cfg)}
+		d.last.Store(t)
+	}
+	return t
 }
 
 // Accept implements hook.Sink.
 func (d desk) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) {
-	cfg := d.config()
-	rules := rule.New(cfg)
-	arrival := queue.Arrival{Delivery: &p.Delivery, AnyNew: anyNew(cfg)}
+	now := d.terms()
+	arrival := queue.Arrival{Delivery: &p.Delivery, AnyNew: now.anyNew}
 	for _, e := range p.Events {
-		arrival.Wishes = append(arrival.Wishes, wanted(rules, e))
+		arrival.Wishes = append(arrival.Wishes, wanted(now.rules, e))
 	}
 	failpoint.Hit(failpoint.AfterAccept)
 	accepted, err := d.queue.Accept(ctx, arrival)
@@ -120,7 +143,7 @@ func (d desk) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 
 // policies are those of the rules that a wish is for.
 func (d desk) policies(w Wish, e slot.Event) (list []queue.Policy, err error) {
-	rules := rule.New(d.config())
+	rules := d.terms().rules
 	if w.Rule == nil && len(w.Run) == 0 {
 		for _, r := range rules.Wanting(e) {
 			list = append(list, r.Policy())

@@ -17,7 +17,7 @@ func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 	if a.Server != nil {
 		return a.Server.Dispatch(ctx, w.Ref, wire.Dispatch{Kind: w.Kind, Rule: w.Rule, Note: w.Note, Key: w.Key, Run: w.Run, Dir: w.Dir})
 	}
-	return desk{a.Queue, a.config}.Dispatch(ctx, w)
+	return newDesk(a.Queue, a.config).Dispatch(ctx, w)
 }
 
 func (a *App) config() *config.Config { return a.Config }

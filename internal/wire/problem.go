@@ -159,7 +159,8 @@ func (p Problem) Err(op, store string) error {
 		if p.Ref == nil || p.Ref.IsZero() || p.Reason == "" {
 			break
 		}
-		return &slot.DeferError{Ref: *p.Ref, Reason: p.Reason, Detail: p.Evidence, Hold: p.Hold.Slot(), Place: p.Place.slot(), Until: timeOf(p.Until)}
+		return &slot.DeferError{Ref: *p.Ref, Reason: p.Reason, Detail: p.Evidence, Hold: p.Hold.Slot(), Place: p.Place.slot(),
+			Until: timeOf(p.Until)}
 	case TypeLost:
 		e := &slot.LostError{Claim: p.Claim, Reason: p.Reason}
 		if e.Reason == "" {

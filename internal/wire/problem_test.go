@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -58,6 +59,11 @@ func fill(t *testing.T, v reflect.Value) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(t, v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range v.Len() {
+			fill(t, v.Index(i))
+		}
 	default:
 		t.Fatalf("nothing fills a %s", v.Type())
 	}
@@ -93,6 +99,21 @@ func TestWordsComeBackWhole(t *testing.T) {
 	fill(t, reflect.ValueOf(&d).Elem())
 	if got := over(t, FromDecision(d)).Slot(); !reflect.DeepEqual(got, d) {
 		t.Errorf("decision\n %+v\ncame back as\n %+v", d, got)
+	}
+	var req claim.Request
+	fill(t, reflect.ValueOf(&req).Elem())
+	if got := over(t, FromRequest(req)).Request(req.Ref); !reflect.DeepEqual(got, req) {
+		t.Errorf("request\n %+v\ncame back as\n %+v", req, got)
+	}
+	var look claim.Slot
+	fill(t, reflect.ValueOf(&look).Elem())
+	if got := over(t, FromLook(look)).Slot(); !reflect.DeepEqual(got, look) {
+		t.Errorf("look\n %+v\ncame back as\n %+v", look, got)
+	}
+	var lease claim.Lease
+	fill(t, reflect.ValueOf(&lease).Elem())
+	if got := over(t, FromLease(lease)).Lease(); got != lease {
+		t.Errorf("lease\n %+v\ncame back as\n %+v", lease, got)
 	}
 	for _, zero := range []bool{true, false} {
 		var c slot.Claim

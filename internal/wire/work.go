@@ -232,6 +232,7 @@ func (e Event) Record() queue.Record {
 // Accepted gives back what became of a wish for ref.
 func (i Intake) Accepted(ref slot.Ref) queue.Accepted {
 	return queue.Accepted{
-		Event: slot.Event{ID: textOf(i.Event), Ref: ref, Kind: i.Kind}, Rule: i.Rule, Intake: i.Intake, Of: textOf(i.Of), Reason: textOf(i.Reason),
+		Event: slot.Event{ID: textOf(i.Event), Ref: ref, Kind: i.Kind}, Rule: i.Rule, Intake: i.Intake,
+		Of: textOf(i.Of), Reason: textOf(i.Reason),
 	}
 }

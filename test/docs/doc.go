@@ -13,5 +13,8 @@
 //	ini     the whole of a file below packaging
 //	go      the name of an example in the root package's tests
 //
+// A page may start a daemon in the background: it has an address of its own, which
+// stands in the commands for 127.0.0.1:7180, and is ended after the page.
+//
 // Anything else is an error, so that nothing goes unlooked at by mistake.
 package docs

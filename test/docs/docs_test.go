@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,6 +110,7 @@ func runPage(t *testing.T, name string, list []block) {
 			if b.lang == "cron" {
 				code = asCron(t, at, b.text)
 			}
+			code = w.here(code)
 			fmt.Fprintf(&script, "exec >'%s' 2>&1\n%s\necho %d >>'%s'\n", w.out(i), code, i, w.progress)
 		case "toml":
 			w.checkConfig(t, at, b.text)
@@ -129,7 +131,7 @@ func runPage(t *testing.T, name string, list []block) {
 		if n >= len(done) {
 			t.Fatalf("%s: the block failed (%v), and those after it were not run:\n%s--- it printed\n%s", at, err, list[i].text, printed)
 		}
-		if shown := list[i].shows; shown != nil && !alike(*shown, printed) {
+		if shown := list[i].shows; shown != nil && !alike(w.here(*shown), printed) {
 			t.Errorf("%s: the page shows\n%s--- but it printed\n%s", at, *shown, printed)
 		}
 	}
@@ -142,6 +144,7 @@ func runPage(t *testing.T, name string, list []block) {
 // in, and the program first in PATH.
 type world struct {
 	dir, home, progress string
+	listen              string // of a daemon on this page, in place of the usual address
 	env                 []string
 	manager             func() error // starts a systemd of the user's, once
 }
@@ -166,6 +169,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	copyProject(t, filepath.Join(dir, "oneslot"))
+	w.listen = freeAddress(t)
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if !regexp.MustCompile(`^(ONESLOT_.*|XDG_.*|DBUS_.*|CI|.*_CI|GITHUB_.*|GITLAB_.*|.*_BUILD.*|BUILD.*|JENKINS.*|TEAMCITY.*)$`).MatchString(name) {
@@ -175,12 +179,27 @@ func newWorld(t *testing.T) *world {
 	w.env = append(w.env, goSettings(t)...)
 	w.env = append(w.env,
 		"HOME="+w.home, "PATH="+bin+":"+os.Getenv("PATH"), "GOPATH="+filepath.Join(w.home, "go"),
-		"TZ=UTC", "NO_COLOR=1", "ONESLOT_HOST=host-a",
+		"TZ=UTC", "NO_COLOR=1", "ONESLOT_HOST=host-a", "ONESLOT_LISTEN="+w.listen,
 		// README's test command stands on a page, too: there it runs a part.
 		"ONESLOT_TEST_PACKAGES=./internal/slot",
 	)
 	return w
 }
+
+// freeAddress is one of loopback that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// here puts the page's own address in place of the usual one: pages are tried side
+// by side.
+func (w *world) here(text string) string { return strings.ReplaceAll(text, "127.0.0.1:7180", w.listen) }
 
 // goSettings keeps the go tool as it is under another HOME.
 func goSettings(t *testing.T) []string {

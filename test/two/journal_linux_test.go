@@ -77,14 +77,14 @@ func overlaps(all []stint) (found []overlap) {
 	return found
 }
 
-// quantiles are p50, p99 and the largest of some times.
+// quantiles describes some times.
 func quantiles(d []time.Duration) string {
 	if len(d) == 0 {
 		return "none"
 	}
 	s := slices.Sorted(slices.Values(d))
-	return fmt.Sprintf("n=%d p50=%v p99=%v max=%v", len(s), at(s, 50).Round(10*time.Microsecond),
-		at(s, 99).Round(10*time.Microsecond), s[len(s)-1].Round(10*time.Microsecond))
+	tenth := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
+	return fmt.Sprintf("n=%d min=%v p50=%v p99=%v max=%v", len(s), tenth(s[0]), tenth(at(s, 50)), tenth(at(s, 99)), tenth(s[len(s)-1]))
 }
 
 // at is the p-th percentile of sorted times.

@@ -198,7 +198,7 @@ func (r *raw) enqueue(ctx context.Context, n int, first slot.Ref) error {
 	of := strings.TrimSuffix(first.Repo(), "0")
 	return errors.Join(err,
 		r.exec(`INSERT INTO lane (person, priority, repo, items, turn)
-			SELECT person, priority, ? || repo, count(*), repo + 2 FROM many, lane WHERE many.repo <> 0 GROUP BY many.repo`, of),
+			SELECT person, priority, ? || many.repo, count(*), many.repo + 2 FROM many, lane WHERE many.repo <> 0 GROUP BY many.repo`, of),
 		r.exec(`UPDATE lane SET items = 1 + (SELECT count(*) FROM many WHERE repo = 0) WHERE repo = ?`, first.Repo()),
 		r.exec(`INSERT INTO item (slot, lane, `+items+`) SELECT many.id, (SELECT id FROM lane WHERE person = 0 AND priority = 0 AND lane.repo = ? || many.repo), `+
 			items+` FROM many, item WHERE item.id = 1`, of),

@@ -22,6 +22,9 @@ const (
 	askMax = 60 * time.Second
 	// answerMax bounds what is read of an answer, in bytes.
 	answerMax = 256 << 20
+	// bridgeMax is how long a server may be away, for a restart, before those who
+	// wait anyhow are told.
+	bridgeMax = 15 * time.Second
 )
 
 var errRefused error = syscall.ECONNREFUSED
@@ -36,6 +39,8 @@ type question struct {
 	// again: sent twice, it does what it does once. If no answer comes, it is
 	// sent once more.
 	again bool
+	// patient: for bridgeMax, it is sent as often as it takes.
+	patient bool
 }
 
 func get(op, path string, query url.Values) question {
@@ -77,6 +82,9 @@ func ask[Out any](ctx context.Context, s *Store, q question, good func(Out) bool
 	}
 	res, data, err := s.send(ctx, q, body)
 	if err != nil && q.again && ctx.Err() == nil {
+		res, data, err = s.send(ctx, q, body)
+	}
+	for end := time.Now().Add(bridgeMax); err != nil && q.patient && time.Now().Before(end) && rest(ctx, pauseMin); {
 		res, data, err = s.send(ctx, q, body)
 	}
 	switch {
@@ -143,6 +151,18 @@ func (s *Store) bounded(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
+}
+
+// rest waits; false is the end of ctx.
+func rest(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func media(res *http.Response) string {

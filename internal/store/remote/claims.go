@@ -15,7 +15,9 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (claim.Grant, er
 	if err := req.Validate(); err != nil {
 		return claim.Grant{}, err
 	}
-	g, err := ask(ctx, s, step("claim", "/claims", wire.FromRequest(req)), func(g wire.Grant) bool {
+	q := step("claim", "/claims", wire.FromRequest(req))
+	q.patient = req.Ticket != nil // it waits in line, also for the server
+	g, err := ask(ctx, s, q, func(g wire.Grant) bool {
 		return g.Claim.Claim == req.Key.Claim && g.Ref == req.Ref && g.Fence > 0 && !g.Ended && g.Left > 0
 	})
 	if err != nil {
@@ -77,9 +79,8 @@ func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (s
 		return slot.Claim{}, err
 	}
 	o := wire.FromOutcome(out)
-	c, err := ask(ctx, s, step("release", of("claims", key.Claim, "release"), wire.Release{Token: key.Token, Outcome: &o}), func(c wire.Claim) bool {
-		return c.Claim == key.Claim && c.Ended
-	})
+	q := step("release", of("claims", key.Claim, "release"), wire.Release{Token: key.Token, Outcome: &o})
+	c, err := ask(ctx, s, q, func(c wire.Claim) bool { return c.Claim == key.Claim && c.Ended })
 	return c.Slot(), err
 }
 
@@ -90,9 +91,8 @@ func (s *Store) Park(ctx context.Context, key claim.Key, out slot.Outcome) (slot
 		return slot.Claim{}, err
 	}
 	o := wire.FromOutcome(out)
-	c, err := ask(ctx, s, post("park", of("claims", key.Claim, "park"), wire.Release{Token: key.Token, Outcome: &o}), func(c wire.Claim) bool {
-		return c.Claim == key.Claim && c.Kind == slot.Waiting
-	})
+	q := post("park", of("claims", key.Claim, "park"), wire.Release{Token: key.Token, Outcome: &o})
+	c, err := ask(ctx, s, q, func(c wire.Claim) bool { return c.Claim == key.Claim && c.Kind == slot.Waiting })
 	return c.Slot(), err
 }
 

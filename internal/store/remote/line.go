@@ -71,11 +71,7 @@ func (s *Store) stay(ctx context.Context, ref slot.Ref, ticket claim.Ticket, wor
 			pause = pauseMin
 			w.wake()
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !rest(ctx, pause) {
 			return
 		}
 		pause = min(2*pause, pauseMax)

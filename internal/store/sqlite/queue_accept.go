@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/klauspost/compress/s2"
+
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -14,6 +16,7 @@ import (
 type arrival struct {
 	queue.Arrival
 	facts []string // of each wish, as they are kept
+	body  any      // of the delivery, as it is kept: packed, or nil
 
 	delivery int64 // its number; 0 if there is none
 	again    bool  // it is on record already
@@ -22,16 +25,21 @@ type arrival struct {
 
 // Accept implements queue.Store.
 func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
+	// Here, not while others wait for the writer.
 	facts := make([]string, len(a.Wishes))
-	for i, w := range a.Wishes { // here, not while others wait for the writer
+	for i, w := range a.Wishes {
 		b, err := json.Marshal(w.Event.Facts)
 		if err != nil {
 			return nil, fmt.Errorf("%w: the facts of an event: %w", slot.ErrUsage, err)
 		}
 		facts[i] = string(b)
 	}
+	var body any
+	if a.Delivery != nil && a.Delivery.Body != nil {
+		body = s2.Encode(nil, a.Delivery.Body) // a fifth of the pages to be written
+	}
 	err = q.s.do(ctx, "accept", func(t *tx) (err error) {
-		done, err = t.accept(&arrival{Arrival: a, facts: facts})
+		done, err = t.accept(&arrival{Arrival: a, facts: facts, body: body})
 		return err
 	})
 	if err != nil {
@@ -78,12 +86,9 @@ func (t *tx) deliver(a *arrival) error {
 	if d == nil {
 		return nil
 	}
-	body, file := any(d.Body), d.File
-	if d.Body == nil || !a.wanted() {
-		body = nil
-	}
+	body, file := a.body, d.File
 	if !a.wanted() {
-		file = ""
+		body, file = nil, ""
 	}
 	is, err := t.one(`INSERT INTO delivery (hook, guid, event, action, at, size, body, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING RETURNING n`,
@@ -113,11 +118,7 @@ func (t *tx) keepBody(a *arrival) error {
 	switch {
 	case a.Delivery == nil:
 	case a.again && a.kept > 0:
-		var body any
-		if a.Delivery.Body != nil {
-			body = a.Delivery.Body
-		}
-		return t.exec("UPDATE delivery SET body = ?, file = ?, size = ? WHERE n = ?", body, a.Delivery.File, a.Delivery.Size, a.delivery)
+		return t.exec("UPDATE delivery SET body = ?, file = ?, size = ? WHERE n = ?", a.body, a.Delivery.File, a.Delivery.Size, a.delivery)
 	case !a.again && a.kept == 0 && a.wanted():
 		return t.exec("UPDATE delivery SET body = NULL, file = '' WHERE n = ?", a.delivery)
 	}

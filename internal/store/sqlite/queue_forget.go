@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// notFound ends an event whose ref did not come to light in time.
+const notFound = "no pull request with this head was found"
+
 // portion is how much is forgotten in one transaction: others wait meanwhile.
 const portion = 500
 
@@ -13,6 +16,12 @@ const portion = 500
 func (q *Queue) Forget(ctx context.Context, before time.Time) (files []string, err error) {
 	ms := before.UnixMilli()
 	for _, each := range []func(t *tx) (int64, []string, error){
+		// A check whose pull request was looked for in vain ends on record first.
+		func(t *tx) (int64, []string, error) {
+			n, err := t.count(`UPDATE event SET state = 'skipped', reason = ?, ended_at = ? WHERE n IN
+				(SELECT n FROM event WHERE state = 'unresolved' AND at < ? LIMIT ?)`, notFound, t.ms(), ms, portion)
+			return n, nil, err
+		},
 		func(t *tx) (int64, []string, error) {
 			n, err := t.count("DELETE FROM event WHERE n IN (SELECT n FROM event WHERE ended_at <> 0 AND ended_at < ? LIMIT ?)", ms, portion)
 			return n, nil, err

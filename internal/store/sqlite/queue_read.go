@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/klauspost/compress/s2"
+
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -131,10 +133,14 @@ func (q *Queue) Delivery(ctx context.Context, id string) (d slot.Delivery, err e
 		return d, none
 	}
 	var at int64
+	var body []byte
 	err = db.QueryRowContext(ctx, "SELECT hook, guid, event, action, at, size, body, file FROM delivery WHERE n = ?", queue.Number(id)).
-		Scan(&d.Hook, &d.GUID, &d.Event, &d.Action, &at, &d.Size, &d.Body, &d.File)
+		Scan(&d.Hook, &d.GUID, &d.Event, &d.Action, &at, &d.Size, &body, &d.File)
 	if errors.Is(err, sql.ErrNoRows) {
 		return d, none
+	}
+	if err == nil && body != nil {
+		d.Body, err = s2.Decode(nil, body)
 	}
 	d.ID, d.At = id, wallTime(at)
 	return d, q.s.unknown("read", err)

@@ -2,6 +2,8 @@ package sqlite
 
 // schema2 is the queue. It only adds, so that runs of the program before it go on.
 //
+// A delivery's body is packed as S2 does; size is that of what came.
+//
 // An item waits in a lane exactly while it is pending: that of its repository among
 // those of equal rank. Lanes of a rank take turns.
 const schema2 = `
