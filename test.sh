@@ -15,7 +15,8 @@ cd "$(dirname "$0")"
 # command it brings:Debian package
 needs='gcc:gcc git:git bindfs:bindfs fuse-overlayfs:fuse-overlayfs setpriv:util-linux
 systemd-run:systemd dbus-daemon:dbus-daemon flock:util-linux ps:procps
-dockerd:docker.io podman:podman crun:crun busybox:busybox-static'
+dockerd:docker.io podman:podman crun:crun busybox:busybox-static
+sqlite3:sqlite3 curl:curl'
 
 missing=''
 for need in $needs; do

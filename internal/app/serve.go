@@ -16,6 +16,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/daemon"
 
+	"github.com/oneslot/oneslot/internal/api"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/dispatch"
 	"github.com/oneslot/oneslot/internal/intake/hook"
@@ -53,6 +54,7 @@ type server struct {
 	hooks   atomic.Pointer[map[string]hook.Hook]
 	watch   context.CancelFunc // of the gates in force
 	metrics *metrics.Set
+	feed    *api.Feed
 	disp    *dispatch.Dispatcher
 	ctx     context.Context
 	work    sync.WaitGroup
@@ -72,7 +74,7 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 	if err := a.Store.Verify(ctx); err != nil {
 		return err
 	}
-	s := &server{App: a, ServeOptions: o, ctx: ctx, metrics: metrics.New(source{a.Queue, a.Store})}
+	s := &server{App: a, ServeOptions: o, ctx: ctx, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
 	pool := standby.NewPool(o.Supervisor, o.Log)
 	defer pool.Close()
@@ -159,15 +161,15 @@ func watchdog(ctx context.Context) {
 }
 
 func (s *server) dispatcher(pool *standby.Pool) *dispatch.Dispatcher {
-	return s.NewDispatcher(pool, &s.gates, s.live.Current, s.metrics, s.Log)
+	return s.NewDispatcher(pool, &s.gates, s.live.Current, s.metrics, s.Log, func(kind string, ref slot.Ref) { s.feed.Tell(kind, ref.String()) })
 }
 
 // NewDispatcher puts the one path together.
-func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *config.Config, m dispatch.Metrics, log *slog.Logger) *dispatch.Dispatcher {
+func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *config.Config, m dispatch.Metrics, log *slog.Logger, tell func(string, slot.Ref)) *dispatch.Dispatcher {
 	return dispatch.New(dispatch.Parts{
 		Queue: a.Queue, Claims: a.Store, Journal: a.Store, Taker: a.Taker(), Gates: g, Plans: plans{cfg}, Pool: pool,
 		Watcher: Sight{}, Clock: a.Clock, Metrics: m, Log: log, Holder: a.Holder, State: a.Store.Dir(),
-		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Reap,
+		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Reap, Tell: tell,
 	})
 }
 
@@ -191,6 +193,7 @@ func (s *server) apply(cfg *config.Config) error {
 	}
 	s.watch = cancel
 	s.gates.now.Store(set)
+	s.Log.Info("configuration in force", "file", cfg.File, "rules", len(cfg.Rules), "hooks", len(cfg.Hooks))
 	go set.Watch(ctx, s.changed)
 	return nil
 }
@@ -210,8 +213,6 @@ func (s *server) reloads(ctx context.Context) {
 		notify(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
 		if err := s.live.Reload(); err != nil {
 			s.badConfig(err)
-		} else {
-			s.Log.Info("the configuration was read again", "file", s.live.Current().File)
 		}
 		notify(daemon.SdNotifyReady)
 	}

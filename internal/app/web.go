@@ -37,18 +37,35 @@ func (s *server) handler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle(hook.Prefix, hook.New(hook.Options{
-		Hook: s.hook, Sink: desk, SpoolDir: s.spool(), Now: s.Clock.Wall, Log: s.Log, Metrics: s.metrics,
+		Hook: s.hook, Sink: telling{desk, s.feed}, SpoolDir: s.spool(), Now: s.Clock.Wall, Log: s.Log, Metrics: s.metrics,
 	}))
 	mux.Handle("/", api.New(api.Options{
 		Claims: s.Store, Queue: s.Queue, Broker: broker{s.App, desk, s.Log}, Grammar: s.Config.Grammar(nil),
 		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Tokens: tokens, Open: s.Config.Local(),
-		Version: s.Version, Metrics: s.metrics, Log: s.Log, Feed: api.NewFeed(s.Clock.Wall),
+		Version: s.Version, Metrics: s.metrics, Log: s.Log, Feed: s.feed,
 		Ready: func(ctx context.Context) error {
 			_, err := s.Queue.NextDue(ctx, nil)
 			return err
 		},
 	}))
 	return mux, nil
+}
+
+// telling is a sink that tells of what it took.
+type telling struct {
+	hook.Sink
+	feed *api.Feed
+}
+
+// Accept implements hook.Sink.
+func (t telling) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) {
+	results, err := t.Sink.Accept(ctx, p)
+	for i, r := range results {
+		if r.ID != "" {
+			t.feed.Tell("work", p.Events[i].Ref.String())
+		}
+	}
+	return results, err
 }
 
 // hook finds a configured hook.

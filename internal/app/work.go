@@ -35,7 +35,7 @@ func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over 
 	log := slog.New(slog.DiscardHandler)
 	pool := standby.NewPool(supervisor, log)
 	defer pool.Close()
-	return a.NewDispatcher(pool, set, a.config, uncounted{}, log).Work(ctx, ref, over)
+	return a.NewDispatcher(pool, set, a.config, uncounted{}, log, func(string, slot.Ref) {}).Work(ctx, ref, over)
 }
 
 // uncounted is for whoever serves no metrics.

@@ -77,6 +77,8 @@ type Parts struct {
 	Holder func(path, command string, p slot.Process) slot.Holder
 	State  string // the folder of runs and registry
 	Warden bool   // runs need one
+	// Tell says that something about a ref is not as it was: its "claim" or "work".
+	Tell func(kind string, ref slot.Ref)
 	// Reap ends and settles what a dead run of the ref left.
 	Reap func(ctx context.Context, ref slot.Ref) error
 }

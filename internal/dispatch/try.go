@@ -253,6 +253,10 @@ func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok boo
 	return undo, true
 }
 
+// refillAfter is when the next supervisor is started in advance: not while this one
+// starts its worker, which would take longer for it.
+const refillAfter = 100 * time.Millisecond
+
 // start hands the run over.
 func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 	// The events may have brought a newer head since.
@@ -274,9 +278,10 @@ func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 	window := a.Clock.Boot() - a.peeked
 	a.Metrics.Peeked(window)
 	a.Log.Info("started", "since_peek", window, "ref", c.Ref, "run", a.run, "claim", c.ID, "rule", job.Rule, "events", len(a.look.Events), "attempt", job.Attempt)
+	a.Tell("claim", c.Ref)
 	c.Holder.Process = a.sup.Process
 	a.watch(c)
-	go a.Pool.Refill()
+	time.AfterFunc(refillAfter, a.Pool.Refill)
 	return nil
 }
 
@@ -306,6 +311,7 @@ func (a *attempt) decision(v slot.Verdict, reason, detail, next string) slot.Dec
 // done looks at the end of a step on the queue. A stale item is somebody else's
 // business by now; any other failure leaves the item as it was, to be picked again.
 func (a *attempt) done(what string, err error) {
+	a.Tell("work", a.look.Item.Ref)
 	if err != nil && !errors.Is(err, queue.ErrStale) {
 		a.Log.Error("the queue could not be written; the item stays as it is", "step", what, "ref", a.look.Item.Ref, "err", err)
 	}

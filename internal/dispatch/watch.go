@@ -35,6 +35,7 @@ func (d *Dispatcher) watch(c slot.Claim) {
 		delete(d.watched, p)
 		d.mu.Unlock()
 		d.ended(context.Background(), c.Ref, p)
+		d.Tell("claim", c.Ref)
 	})
 }
 

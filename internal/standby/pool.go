@@ -44,7 +44,7 @@ func (p *Pool) Get() (*Supervisor, error) {
 }
 
 // Refill starts the next supervisor if none waits. It is called when the last one
-// has its job, so that it does not compete with that for the processor.
+// has started its worker, so that it does not compete with that for the processor.
 func (p *Pool) Refill() {
 	p.mu.Lock()
 	if p.closed || p.making || p.idle != nil && !p.idle.over() {

@@ -18,15 +18,19 @@ import (
 // no reading, no judging, no line, no refusal. It uses the store's driver,
 // schema, settings and file.
 type raw struct {
-	db   *sql.DB
-	conn *sql.Conn
-	prep map[string]*sql.Stmt
+	db      *sql.DB
+	conn    *sql.Conn
+	prep    map[string]*sql.Stmt
+	commits int
 }
+
+// manyCommits is from when on the store moves the -wal into the file less often.
+const manyCommits = 64
 
 // openRaw opens a database that the store has made, and that it has closed.
 func openRaw(ctx context.Context, path string, pragmas ...string) (*raw, error) {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path}
-	dsn := u.String() + "?mode=rw&_pragma=busy_timeout(5000)&_pragma=synchronous(2)&_pragma=wal_autocheckpoint(256)"
+	dsn := u.String() + "?mode=rw&_pragma=busy_timeout(5000)&_pragma=synchronous(2)&_pragma=wal_autocheckpoint(96)"
 	for _, p := range pragmas {
 		dsn += "&_pragma=" + p
 	}
@@ -38,7 +42,7 @@ func openRaw(ctx context.Context, path string, pragmas ...string) (*raw, error) 
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &raw{db, conn, map[string]*sql.Stmt{}}, nil
+	return &raw{db: db, conn: conn, prep: map[string]*sql.Stmt{}}, nil
 }
 
 func (r *raw) Close() error {
@@ -74,7 +78,13 @@ func (r *raw) batch(f func() error) error {
 	if err := f(); err != nil {
 		return errors.Join(err, r.exec("ROLLBACK"))
 	}
-	return r.exec("COMMIT")
+	if err := r.exec("COMMIT"); err != nil {
+		return err
+	}
+	if r.commits++; r.commits == manyCommits {
+		return r.exec("PRAGMA wal_autocheckpoint = 1000")
+	}
+	return nil
 }
 
 const rawTake = `INSERT INTO slot (slug, ref, fence, live, claim, token, program, kind, phase, host, boot, ns, pid, ticks,
