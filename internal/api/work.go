@@ -91,6 +91,7 @@ func listEvents(c *call, in workQuery) (wire.Events, error) {
 		return wire.Events{}, err
 	}
 	list, err := q.Events(c.ctx(), f)
+	slices.Reverse(list) // oldest first
 	return wire.FromRecords(list), err
 }
 

@@ -27,7 +27,8 @@ func (p plans) Plan(it queue.Item, sha string) (plan dispatch.Plan, err error) {
 	}
 	plan = dispatch.Plan{
 		Policy: r.Policy(), Dir: workDir(cfg), Timeout: r.Timeout, TTL: r.TTL, Grace: r.Grace,
-		Strip: slices.DeleteFunc(Secrets(cfg), func(name string) bool { return slices.Contains(r.Env, name) }),
+		LogBytes: cfg.Retention.LogBytes.V,
+		Strip:    slices.DeleteFunc(Secrets(cfg), func(name string) bool { return slices.Contains(r.Env, name) }),
 	}
 	if own := it.Policy.Run; len(own) > 0 { // a wish that brought its command
 		plan.Policy.Run, plan.Policy.Dir = own, it.Policy.Dir

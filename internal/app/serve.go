@@ -43,6 +43,8 @@ type ServeOptions struct {
 const (
 	answerMost = 10 * time.Second // for requests under way
 	stopMost   = 5 * time.Minute  // for workers that are stopped
+
+	supervisorMost = 5 * time.Second // for a supervisor whose run is over
 )
 
 // server is the daemon.
@@ -279,11 +281,32 @@ func (s *server) stopAll(ctx context.Context) error {
 	for i, it := range items {
 		wait.Go(func() {
 			stop := Stopper{App: s.App, Ref: it.Ref, Path: slot.PathManual, Reason: "the daemon was told to stop its workers", Log: s.Log}
-			_, errs[i] = stop.Stop(ctx)
+			errs[i] = s.stopOne(ctx, stop, it.Run)
 		})
 	}
 	wait.Wait()
 	return errors.Join(errs...)
+}
+
+// stopOne ends a run, and waits until its supervisor has seen that there is a
+// daemon: it would start what follows itself.
+func (s *server) stopOne(ctx context.Context, stop Stopper, run string) error {
+	r, err := s.Store.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	gone, cancel, err := proc.Watch(r.Holder.Process)
+	if err == nil {
+		defer cancel()
+	}
+	if _, err := stop.Stop(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-gone: // nil if it is out of sight
+	case <-time.After(supervisorMost):
+	}
+	return nil
 }
 
 // listen opens the daemon's address.

@@ -1,11 +1,13 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -36,7 +38,7 @@ func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (su
 		State: a.Store.Dir(), Claim: j.Claim, Key: j.Key, Previous: j.Previous,
 		Argv: j.Argv, Env: os.Environ(), Strip: j.Strip, Dir: j.Dir,
 		Stdin: null, Stdout: null, Stderr: null,
-		Timeout: j.Timeout, LogBytes: a.Config.Retention.LogBytes.V,
+		Timeout: j.Timeout, LogBytes: cmp.Or(j.LogBytes, a.Config.Retention.LogBytes.V),
 		Attempt: j.Attempt, Rule: j.Rule, Tell: a.tell(j.Claim.Run), WardenArgv: warden,
 	}
 	rep, err := supervise.Run(ctx, s)
@@ -57,6 +59,7 @@ func (a *App) tell(run string) func(context.Context, func(string, []byte) (strin
 		if err != nil {
 			return nil, err
 		}
+		slices.Reverse(events) // the newest last
 		return told.Write(ctx, events, a.Queue, keep)
 	}
 }

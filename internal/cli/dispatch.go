@@ -230,7 +230,7 @@ func (w *wishEnd) verdict(ctx context.Context) error {
 
 // work works the queue of a ref in the foreground.
 func (c *cli) work(cmd *cobra.Command, a *app.App, ref slot.Ref, over func(context.Context) (bool, error)) error {
-	supervisor, err := c.supervisorArgv()
+	supervisor, err := c.supervisorArgv(a)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func (c *cli) serve(cmd *cobra.Command, o serveOptions) error {
 	if err != nil {
 		return err
 	}
-	supervisor, err := c.supervisorArgv()
+	supervisor, err := c.supervisorArgv(a)
 	if err != nil {
 		return err
 	}

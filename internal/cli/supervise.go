@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/gate"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/standby"
@@ -27,26 +28,43 @@ func (c *cli) superviseVerb() *cobra.Command {
 	}
 }
 
-// supervisorArgv starts a supervisor with the store and configuration of this
-// command.
-func (c *cli) supervisorArgv() ([]string, error) {
+// supervisorArgv starts a supervisor with the configuration of this command. Its
+// store is this command's, whatever the file says by then.
+func (c *cli) supervisorArgv(a *app.App) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
 	}
-	argv := []string{self, superviseVerbName}
+	argv := []string{self, superviseVerbName, "--store", a.Store.Address()}
 	if c.config != "" {
 		argv = append(argv, "--config", c.config)
-	}
-	if c.store != "" {
-		argv = append(argv, "--store", c.store)
 	}
 	return argv, nil
 }
 
+// openAnyway opens the store for a supervisor. Its file may be broken by now, and
+// the daemon goes by the last good one: what a run needs of that comes with the
+// job, and all else is as by default. broken says so.
+func (c *cli) openAnyway(cmd *cobra.Command) (a *app.App, broken error, err error) {
+	a, err = c.open(cmd)
+	if !errors.Is(err, slot.ErrConfig) {
+		return a, nil, err
+	}
+	src := c.sources(cmd)
+	src.ConfigFlag = os.DevNull
+	cfg, e := config.Load(src)
+	if e != nil {
+		return nil, nil, err
+	}
+	broken = err
+	a, err = app.New(cfg)
+	return a, broken, err
+}
+
 // superviseJob prepares what can be prepared, waits for the job, and does it.
 func (c *cli) superviseJob(cmd *cobra.Command) error {
-	a, err := c.open(cmd)
+	a, broken, err := c.openAnyway(cmd)
+	standby.Tell(err)
 	if err != nil {
 		return err
 	}
@@ -66,6 +84,9 @@ func (c *cli) superviseJob(cmd *cobra.Command) error {
 	rep, err := a.Supervise(ctx, job, []string{self, wardenVerbName})
 	if err != nil && !rep.Ran {
 		return err
+	}
+	if broken != nil {
+		return broken // without a daemon nobody knows the rules
 	}
 	return c.followUp(cmd, a, job)
 }

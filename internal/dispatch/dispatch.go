@@ -42,6 +42,8 @@ type Plan struct {
 	Timeout time.Duration
 	TTL     time.Duration
 	Grace   time.Duration
+	// LogBytes bounds the run's log.
+	LogBytes int64
 }
 
 // Plans says what is to run, by the configuration of this moment.
@@ -90,8 +92,8 @@ type Dispatcher struct {
 	changes atomic.Int64 // of what gates look at
 
 	mu      sync.Mutex
-	inHand  map[int64]bool          // items that a goroutine of ours works on
-	watched map[slot.Process]func() // whose end we wait for
+	inHand  map[int64]bool    // items that a goroutine of ours works on
+	watched map[string]func() // claims whose holder's end we wait for
 	full    fullness
 	slots   chan struct{} // how many items are worked on at once
 	nudge   chan struct{}
@@ -102,7 +104,7 @@ type Dispatcher struct {
 // New puts a dispatcher together. It runs or works once.
 func New(p Parts) *Dispatcher {
 	return &Dispatcher{
-		Parts: p, inHand: map[int64]bool{}, watched: map[slot.Process]func(){}, over: make(chan struct{}),
+		Parts: p, inHand: map[int64]bool{}, watched: map[string]func(){}, over: make(chan struct{}),
 		slots: make(chan struct{}, atOnce), nudge: make(chan struct{}, 1),
 	}
 }
@@ -188,7 +190,9 @@ func (d *Dispatcher) round(ctx context.Context) time.Duration {
 		}
 		looks, err := d.Queue.Pick(ctx, free, busy, full)
 		if err != nil {
-			d.Log.Error("the queue cannot be read; nothing starts", "err", err)
+			if ctx.Err() == nil {
+				d.Log.Error("the queue cannot be read; nothing starts", "err", err)
+			}
 			return time.Second
 		}
 		if len(looks) == 0 {

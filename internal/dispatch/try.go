@@ -269,6 +269,7 @@ func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 	job := standby.Job{
 		Claim: c, Key: a.req.Key, Previous: grant.Displaced, Argv: plan.Argv, Dir: plan.Dir,
 		Strip: plan.Strip, Rule: a.look.Item.Policy.Rule, Attempt: a.look.Item.Attempts + 1, Timeout: plan.Timeout,
+		LogBytes: plan.LogBytes,
 	}
 	if err := a.sup.Start(job); err != nil {
 		return fmt.Errorf("the supervisor did not take the job: %w", err)

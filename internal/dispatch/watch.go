@@ -17,14 +17,14 @@ func (d *Dispatcher) watch(c slot.Claim) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, known := d.watched[p]; known {
+	if _, known := d.watched[c.ID]; known { // one process may hold several
 		return
 	}
 	gone, stop, err := d.Watcher.Watch(p)
 	if err != nil {
 		return // out of sight: its expiry will tell
 	}
-	d.watched[p] = stop
+	d.watched[c.ID] = stop
 	d.work.Go(func() {
 		select {
 		case <-gone:
@@ -32,18 +32,19 @@ func (d *Dispatcher) watch(c slot.Claim) {
 			return
 		}
 		d.mu.Lock()
-		delete(d.watched, p)
+		delete(d.watched, c.ID)
 		d.mu.Unlock()
-		d.ended(context.Background(), c.Ref, p)
+		d.ended(context.Background(), c)
 		d.Tell("claim", c.Ref)
 	})
 }
 
 // ended clears what a holder that has ended left, if it did not do so itself.
-func (d *Dispatcher) ended(ctx context.Context, ref slot.Ref, p slot.Process) {
+func (d *Dispatcher) ended(ctx context.Context, c slot.Claim) {
+	ref := c.Ref
 	s, err := d.Claims.Look(ctx, ref)
 	if err == nil {
-		if c := s.Live(); c != nil && c.Holder.Process == p {
+		if live := s.Live(); live != nil && live.ID == c.ID {
 			err = d.Reap(ctx, ref)
 		}
 	}

@@ -2,13 +2,10 @@ package metrics
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
-
-	vm "github.com/VictoriaMetrics/metrics"
 
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -16,11 +13,13 @@ import (
 
 // Set is all counters of one daemon.
 type Set struct {
-	set     *vm.Set
-	src     Source
-	claimed *vm.PrometheusHistogram
-	started *vm.PrometheusHistogram
-	peeked  *vm.PrometheusHistogram
+	src Source
+
+	mu      sync.Mutex
+	counts  map[string]uint64 // by name and labels, as they are written
+	claimed histogram
+	started histogram
+	peeked  histogram
 }
 
 // Source is what is read whenever somebody looks.
@@ -29,22 +28,15 @@ type Source interface {
 	Live(ctx context.Context) ([]slot.Claim, error)
 }
 
+const lost = "oneslot_claims_lost_total"
+
 // New makes counters that read src when they are looked at.
-func New(src Source) *Set {
-	bounds := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60} // seconds
-	s := &Set{set: vm.NewSet(), src: src}
-	s.claimed = s.set.NewPrometheusHistogramExt("oneslot_claim_seconds", bounds)
-	s.started = s.set.NewPrometheusHistogramExt("oneslot_start_seconds", bounds)
-	s.peeked = s.set.NewPrometheusHistogramExt("oneslot_peek_window_seconds", bounds)
-	s.set.NewCounter("oneslot_claims_lost_total")
-	s.set.RegisterMetricsWriter(s.gauges)
-	return s
-}
+func New(src Source) *Set { return &Set{src: src, counts: map[string]uint64{lost: 0}} }
 
 // ServeHTTP writes all of it in the text format of Prometheus.
-func (s *Set) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.set.WritePrometheus(w)
+	_, _ = w.Write(s.text(r.Context())) // who went away is told nothing
 }
 
 // Decided counts a decision; of a gate's reason only the type.
@@ -54,15 +46,21 @@ func (s *Set) Decided(v slot.Verdict, reason string) {
 }
 
 // Claimed counts how long a claim took, from the question to the grant.
-func (s *Set) Claimed(d time.Duration) { s.claimed.Update(d.Seconds()) }
+func (s *Set) Claimed(d time.Duration) { s.observe(&s.claimed, d) }
 
 // Started counts how long a start took, from the acceptance of its newest event to
 // the hand-over.
-func (s *Set) Started(d time.Duration) { s.started.Update(d.Seconds()) }
+func (s *Set) Started(d time.Duration) { s.observe(&s.started, d) }
 
 // Peeked counts how old the last look at what others do was when a start was handed
 // over.
-func (s *Set) Peeked(d time.Duration) { s.peeked.Update(d.Seconds()) }
+func (s *Set) Peeked(d time.Duration) { s.observe(&s.peeked, d) }
+
+func (s *Set) observe(h *histogram, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h.add(d.Seconds())
+}
 
 // Delivery counts a webhook request.
 func (s *Set) Delivery(hook, result string) {
@@ -73,12 +71,23 @@ func (s *Set) Delivery(hook, result string) {
 func (s *Set) Renewed(result string, n int) {
 	s.count("oneslot_renewals_total", n, "result", result)
 	if result == "lost" {
-		s.count("oneslot_claims_lost_total", n)
+		s.count(lost, n)
 	}
 }
 
 // count adds n to the counter with these labels.
 func (s *Set) count(name string, n int, labels ...string) {
+	key := series(name, labels...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[key] += uint64(n)
+}
+
+// series is a name with its labels, as they are written.
+func series(name string, labels ...string) string {
+	if len(labels) == 0 {
+		return name
+	}
 	var b strings.Builder
 	b.WriteString(name)
 	for i := 0; i+1 < len(labels); i += 2 {
@@ -86,44 +95,19 @@ func (s *Set) count(name string, n int, labels ...string) {
 		if i == 0 {
 			sep = "{"
 		}
-		fmt.Fprintf(&b, "%s%s=%q", sep, labels[i], labels[i+1])
+		b.WriteString(sep + labels[i] + `="`)
+		for _, c := range []byte(labels[i+1]) {
+			switch c {
+			case '\\', '"':
+				b.WriteByte('\\')
+			case '\n':
+				b.WriteByte('\\')
+				c = 'n'
+			}
+			b.WriteByte(c)
+		}
+		b.WriteByte('"')
 	}
-	if len(labels) > 0 {
-		b.WriteByte('}')
-	}
-	s.set.GetOrCreateCounter(b.String()).Add(n)
-}
-
-// gauges reads the queue and the slots when somebody looks.
-func (s *Set) gauges(w io.Writer) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	q, err := s.src.Gauge(ctx)
-	var live []slot.Claim
-	if err == nil {
-		live, err = s.src.Live(ctx)
-	}
-	if err != nil {
-		vm.WriteGaugeUint64(w, "oneslot_store_up", 0)
-		return
-	}
-	vm.WriteGaugeUint64(w, "oneslot_store_up", 1)
-	for _, state := range []queue.State{queue.Idle, queue.Pending, queue.Running, queue.Dead} {
-		vm.WriteGaugeUint64(w, fmt.Sprintf("oneslot_work_items{state=%q}", state), uint64(q.Items[state]))
-	}
-	age := 0.0
-	if !q.Oldest.IsZero() {
-		age = time.Since(q.Oldest).Seconds()
-	}
-	vm.WriteGaugeFloat64(w, "oneslot_queue_age_seconds", age)
-	vm.WriteGaugeUint64(w, "oneslot_work_items_due", uint64(q.Due))
-	vm.WriteGaugeUint64(w, "oneslot_work_items_deferred", uint64(q.Deferred))
-	vm.WriteGaugeUint64(w, "oneslot_events_unresolved", uint64(q.Unresolved))
-	held := map[slot.Kind]uint64{}
-	for _, c := range live {
-		held[c.Kind]++
-	}
-	for _, kind := range []slot.Kind{slot.Supervised, slot.Detached, slot.Waiting} {
-		vm.WriteGaugeUint64(w, fmt.Sprintf("oneslot_slots_held{kind=%q}", kind), held[kind])
-	}
+	b.WriteByte('}')
+	return b.String()
 }

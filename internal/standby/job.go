@@ -23,6 +23,8 @@ type Job struct {
 	Rule    string
 	Attempt int
 	Timeout time.Duration // 0 no limit
+	// LogBytes bounds the run's log; 0 is as the supervisor's own configuration says.
+	LogBytes int64
 }
 
 // jobMax bounds a job: argument lists have a bound of their own.

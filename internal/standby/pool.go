@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -28,17 +29,22 @@ type Pool struct {
 // NewPool starts supervisors with argv: this program and its verb for them.
 func NewPool(argv []string, log *slog.Logger) *Pool { return &Pool{argv: argv, log: log} }
 
-// Get gives a supervisor that waits for a job, and starts the next one.
+// Get gives a supervisor that waits for a job. The error says why there is none:
+// one that cannot work, since its configuration or store is not to be had, is found
+// out here, before anything is claimed in its name.
 func (p *Pool) Get() (*Supervisor, error) {
 	p.mu.Lock()
 	s := p.idle
 	p.idle = nil
 	p.mu.Unlock()
-	for s == nil || s.over() {
+	if s == nil || s.over() {
 		var err error
 		if s, err = p.start(); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.await(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -88,10 +94,19 @@ func (p *Pool) start() (*Supervisor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
+	word, say, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.ExtraFiles = []*os.File{say}
+	err = cmd.Start()
+	say.Close()
+	if err != nil {
+		word.Close()
 		return nil, fmt.Errorf("a supervisor cannot be started: %w", err)
 	}
-	s := &Supervisor{in: in, ended: make(chan struct{})}
+	s := &Supervisor{in: in, ended: make(chan struct{}), said: make(chan struct{})}
+	go s.listen(word)
 	s.Process, err = proc.Identify(cmd.Process.Pid)
 	go func() {
 		cmd.Wait() //nolint:errcheck // how it went is in the store
@@ -109,6 +124,8 @@ type Supervisor struct {
 	Process slot.Process
 	in      io.WriteCloser
 	ended   chan struct{}
+	said    chan struct{} // closed when it has said whether it can work
+	word    string        // what it said
 }
 
 func (s *Supervisor) over() bool {

@@ -280,15 +280,26 @@ func awaitEnd(ctx context.Context, p slot.Process, most time.Duration) error {
 func (c Cleaner) close(ctx context.Context, slug, run string, dir rundir.Dir) error {
 	out, err := dir.Outcome()
 	if err != nil {
-		out = slot.Outcome{Result: slot.Vanish, Reason: "supervisor died, exit unknown"}
-		if !errors.Is(err, fs.ErrNotExist) {
-			out.Reason += fmt.Sprintf(" (%v)", err)
-		}
+		out = c.vanished(dir, err)
 	}
+	failpoint.Hit(failpoint.BeforeSettle)
 	if err := c.Journal.TreeGone(ctx, run, out); err != nil {
 		return err
 	}
 	return rundir.In(c.State).Leave(slug, run)
+}
+
+// vanished is the outcome of a run that left none, for the reason why.
+func (c Cleaner) vanished(dir rundir.Dir, why error) slot.Outcome {
+	out := slot.Outcome{Result: slot.Vanish, Reason: "supervisor died, exit unknown"}
+	if !errors.Is(why, fs.ErrNotExist) {
+		out.Reason += fmt.Sprintf(" (%v)", why)
+		return out
+	}
+	if id, err := dir.Identity(); err == nil && id.Boot == c.Boot && !dir.Forked() {
+		out.Reason, out.Unspent = "supervisor died before it started a worker", true
+	}
+	return out
 }
 
 func betweenSignals(point string) {

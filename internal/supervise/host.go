@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/failpoint"
@@ -37,6 +38,9 @@ type ourselves struct{ r *run }
 
 func (o *ourselves) fork(j job) (slot.Process, error) {
 	failpoint.Hit(failpoint.BeforeFork)
+	if err := o.r.dir.Forking(); err != nil {
+		return slot.Process{}, fmt.Errorf("%w: the run's folder: %w", slot.ErrUnknown, err)
+	}
 	pid, ended, err := o.r.parent.start(j)
 	if err != nil {
 		return slot.Process{}, err

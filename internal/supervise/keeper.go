@@ -70,7 +70,7 @@ const suspended = 100 * time.Millisecond
 // margin is the time between the KILL and the deadline: for the kernel to end
 // the tree, and for late timers.
 func (k *keeper) margin() time.Duration {
-	return min(max(k.ttl/10, 50*time.Millisecond), 2*time.Second)
+	return min(max(k.ttl/10, 50*time.Millisecond), time.Second)
 }
 
 // asked notes that a renewal was sent.

@@ -152,6 +152,9 @@ func (w *warden) died() {
 func (w *warden) fork(j job) (slot.Process, error) {
 	failpoint.Hit(failpoint.BeforeFork)
 	r := w.r
+	if err := r.dir.Forking(); err != nil {
+		return slot.Process{}, fmt.Errorf("%w: the run's folder: %w", slot.ErrUnknown, err)
+	}
 	now := r.Clock.Boot()
 	sent := r.keep.deadline - r.keep.ttl
 	patience := min(r.keep.termAt()-now, 10*time.Second)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"time"
 
@@ -81,7 +80,7 @@ func one(ctx context.Context, e queue.Record, from Reader, keep Keep, newest boo
 				return nil, 0, err
 			}
 		case !newest && (len(d.Body) > Inline || len(d.Body) > left):
-			name, err := keep("payload-"+e.ID+".json", body(d.Body))
+			name, err := keep("payload-"+e.ID+".json", d.Body)
 			if err != nil {
 				return nil, 0, err
 			}
@@ -94,24 +93,10 @@ func one(ctx context.Context, e queue.Record, from Reader, keep Keep, newest boo
 	if err != nil || payload == nil {
 		return text, 0, err
 	}
-	if payload = body(payload); !json.Valid(payload) {
+	if !json.Valid(payload) {
 		return text, 0, nil
 	}
 	// The forge's own bytes, not a reading of them: what it signed is what is told.
 	text = bytes.TrimSuffix(text, []byte(`null}`))
 	return append(append(text, payload...), '}'), len(payload), nil
-}
-
-// body is the JSON of a request's body: forges can send it as a form.
-func body(b []byte) []byte {
-	form, ok := bytes.CutPrefix(b, []byte("payload="))
-	if !ok {
-		return b
-	}
-	form, _, _ = bytes.Cut(form, []byte("&"))
-	text, err := url.QueryUnescape(string(form))
-	if err != nil {
-		return b
-	}
-	return []byte(text)
 }

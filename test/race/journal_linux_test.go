@@ -24,6 +24,10 @@ type line struct {
 	PID     int           `json:"pid"`
 	Spawned time.Duration `json:"spawned"`          // its oneslot
 	Others  []string      `json:"others,omitempty"` // who else was on the slot at the start
+
+	// Of a run of the queue, at its start.
+	Told    []string `json:"told,omitempty"` // the events, oldest first
+	Attempt int      `json:"attempt,omitempty"`
 }
 
 // append writes the line as one write.

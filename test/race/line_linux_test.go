@@ -11,8 +11,8 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// queue is a slot with a holder and a line of processes behind it.
-type queue struct {
+// lineup is a slot with a holder and a line of processes behind it.
+type lineup struct {
 	*world
 	ref     slot.Ref
 	holder  *process
@@ -20,10 +20,10 @@ type queue struct {
 	from    time.Duration // when the slot was given back
 }
 
-// newQueue puts n in line, one after the other.
-func newQueue(t *testing.T, n int) *queue {
+// newLineup puts n in line, one after the other.
+func newLineup(t *testing.T, n int) *lineup {
 	t.Helper()
-	q := &queue{world: newWorld(t, plainProgram), ref: ref(t, "line")}
+	q := &lineup{world: newWorld(t, plainProgram), ref: ref(t, "line")}
 	env := []string{nameVar + "=holder", untilVar + "=" + q.path("go")}
 	q.holder = q.start(run(q.ref, env))
 	q.started("holder")
@@ -35,13 +35,13 @@ func newQueue(t *testing.T, n int) *queue {
 }
 
 // join starts one more waiter, named by its number.
-func (q *queue) join() {
+func (q *lineup) join() {
 	env := append(work(plain, 0), fmt.Sprintf("%s=%d", nameVar, len(q.waiters)))
 	q.waiters = append(q.waiters, q.start(run(q.ref, env, "--on-busy", "wait")))
 }
 
 // release has the holder end.
-func (q *queue) release() {
+func (q *lineup) release() {
 	q.t.Helper()
 	q.from = boot()
 	touch(q.t, q.path("go"))
@@ -49,7 +49,7 @@ func (q *queue) release() {
 
 // over waits for all to end, those that were killed apart, and gives the first
 // lines of the workers in the order of their starts.
-func (q *queue) over(killed ...int) (starts []line) {
+func (q *lineup) over(killed ...int) (starts []line) {
 	q.t.Helper()
 	for i, p := range append(q.waiters, q.holder) {
 		want := 0
@@ -88,7 +88,7 @@ func names(starts []line) (all []string) {
 // They start in the order in which they came, and nobody overtakes.
 func TestLine_Order(t *testing.T) {
 	t.Parallel()
-	q := newQueue(t, 6)
+	q := newLineup(t, 6)
 	q.release()
 	for _, j := range []job{run(q.ref, work(plain, 0)), run(q.ref, work(plain, 0))} {
 		if code, p := q.do(j); code != 75 && code != 0 {
@@ -105,7 +105,7 @@ func TestLine_Order(t *testing.T) {
 // place again at the end of the line when it thaws.
 func TestLine_FrozenHeadLosesItsTurn(t *testing.T) {
 	t.Parallel()
-	q := newQueue(t, 3)
+	q := newLineup(t, 3)
 	q.waiters[0].signal(syscall.SIGSTOP)
 	poll(t, patience, "the head freezes", func() bool { return stopped(q.waiters[0].cmd.Process.Pid) })
 	q.release()
@@ -124,7 +124,7 @@ func TestLine_FrozenHeadLosesItsTurn(t *testing.T) {
 // silent one would have lost its turn.
 func TestLine_DeadHead(t *testing.T) {
 	t.Parallel()
-	q := newQueue(t, 3)
+	q := newLineup(t, 3)
 	q.waiters[0].kill()
 	<-q.waiters[0].done
 	q.waiting(q.ref, 2) // the one behind it has seen its end
@@ -138,7 +138,7 @@ func TestLine_DeadHead(t *testing.T) {
 func TestLine_ManyHandOver(t *testing.T) {
 	t.Parallel()
 	const many = 64
-	q := newQueue(t, 0)
+	q := newLineup(t, 0)
 	for range many {
 		q.join()
 	}
@@ -156,7 +156,7 @@ func TestLine_RandomKills(t *testing.T) {
 	s := seed(t)
 	t.Logf("ONESLOT_SEED=%d", s)
 	rnd := rand.New(rand.NewPCG(s, 0))
-	q := newQueue(t, 0)
+	q := newLineup(t, 0)
 	for range many {
 		q.join()
 	}

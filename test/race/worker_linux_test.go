@@ -47,8 +47,12 @@ func workerMain() error {
 	if err != nil {
 		return err
 	}
+	first := line{Event: "start", Others: others}
+	if first.Told, first.Attempt, err = told(); err != nil {
+		return err
+	}
 	me.line.At = at
-	if err := me.write(line{Event: "start", Others: others}); err != nil {
+	if err := me.write(first); err != nil {
 		return err
 	}
 	if err := me.mark(); err != nil {
@@ -150,10 +154,10 @@ func (s *scribe) write(l line) error {
 	if s.At = 0; at == 0 {
 		at = boot()
 	}
-	event, others := l.Event, l.Others
-	l = s.line
-	l.At, l.Event, l.Others = at, event, others
-	return l.append(s.file)
+	common := s.line
+	common.Event, common.Others, common.Told, common.Attempt = l.Event, l.Others, l.Told, l.Attempt
+	common.At = at
+	return common.append(s.file)
 }
 
 // others names everybody else on the slot: by the environment, and by the mark

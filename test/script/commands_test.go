@@ -31,6 +31,10 @@ func commands() map[string]command {
 		"setjson": setJSON,
 		// setline VAR FILE: put a file's first line into a variable.
 		"setline": setLine,
+		// serving: wait until a daemon of this script answers.
+		"serving": serving,
+		// deliver STATUS HOOK HEADERS BODY [SECRET]: send a webhook delivery.
+		"deliver": deliver,
 	}
 }
 

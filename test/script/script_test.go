@@ -53,6 +53,12 @@ func setup(e *testscript.Env) error {
 	e.Setenv("BIN", filepath.Join(program, "oneslot"))
 	e.Setenv("STATE", filepath.Join(home, ".local", "state", "oneslot"))
 	e.Setenv("ONESLOT_HOST", "host-a")
+	e.Setenv("ONESLOT_LISTEN", "unix:"+filepath.Join(e.WorkDir, daemonSocket))
+	payloads, err := filepath.Abs("../../internal/intake/hook/testdata")
+	if err != nil {
+		return err
+	}
+	e.Setenv("PAYLOADS", payloads)
 	e.Setenv("NO_COLOR", "1")
 	e.Setenv("TZ", "UTC")
 	return nil

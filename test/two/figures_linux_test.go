@@ -8,16 +8,21 @@ import (
 	"time"
 )
 
-// peeks reads from the daemon's log when it looked for the last time before each
-// start, in boot time, by run.
-func (w *world) peeks() map[string]time.Duration {
+// window is the time in which somebody else can start unseen: from the daemon's last
+// look, past the hand-over to the supervisor, to the worker's first instruction. All
+// are boot time.
+type window struct{ peek, handed, first time.Duration }
+
+// peeks reads from the daemon's log when it looked for the last time before each start,
+// by run.
+func (w *world) peeks() map[string]window {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path("log"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	zero := time.Now().Add(-boot())
-	at := map[string]time.Duration{}
+	at := map[string]window{}
 	for line := range strings.Lines(string(text)) {
 		var l struct {
 			Time      time.Time
@@ -25,25 +30,30 @@ func (w *world) peeks() map[string]time.Duration {
 			SincePeek time.Duration `json:"since_peek"`
 		}
 		if json.Unmarshal([]byte(line), &l) == nil && l.Msg == "started" {
-			at[l.Run] = l.Time.Sub(zero) - l.SincePeek
+			handed := l.Time.Sub(zero)
+			at[l.Run] = window{peek: handed - l.SincePeek, handed: handed}
 		}
 	}
 	return at
 }
 
-// windows are the times from the last look to the first instruction of the worker.
-func (w *world) windows() (list []time.Duration) {
+// shortWindow checks how long it takes from the last look to the first instruction of
+// the worker.
+func (w *world) shortWindow() {
 	w.t.Helper()
+	var handed, whole []time.Duration
 	peeks := w.peeks()
 	for _, s := range w.stints(daemonSide, "") {
-		peek, ok := peeks[s.run]
+		at, ok := peeks[s.run]
 		if !ok {
 			w.t.Errorf("the log has no peek for %v", s)
 			continue
 		}
-		list = append(list, s.start-peek)
+		handed = append(handed, at.handed-at.peek)
+		whole = append(whole, s.start-at.peek)
 	}
-	return list
+	w.within(50*time.Millisecond, "from the last peek to the hand-over", handed)
+	w.within(50*time.Millisecond, "from the last peek to the worker's first instruction", whole)
 }
 
 // waits are how long each start of the daemon's took, counted from when its event was

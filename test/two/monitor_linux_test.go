@@ -106,14 +106,14 @@ func (w *world) inWindow(found []overlap) {
 	peeks := w.peeks()
 	inside, theirs := 0, 0
 	for _, o := range found {
-		peek, known := peeks[o.second.run]
+		window, known := peeks[o.second.run]
 		switch {
 		case o.first.side == daemonSide && o.second.side == monitorSide:
 			theirs++
-		case known && o.first.side == monitorSide && o.first.start > peek:
+		case known && o.first.side == monitorSide && o.first.start > window.peek:
 			inside++
 		default:
-			w.t.Errorf("%v, and beside it %v, which was there at the last peek (%v)", o.second, o.first, peek)
+			w.t.Errorf("%v, and beside it %v, which was there at the last peek (%v)", o.second, o.first, window.peek)
 		}
 	}
 	w.t.Logf("of the overlaps, %d began within the window, %d where the monitor came beside a run", inside, theirs)

@@ -98,7 +98,7 @@ func accept(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 		}
 		its, itsUsed, err := costOf(a.bare, func() (float64, error) { return flood(a.its, a.more.some(a.peer, each)) })
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("the bare handler: %w", err)
 		}
 		ours, used, err := costOf(a.d.cmd, func() (float64, error) { return flood(a.ours, a.more.some(a.host, each)) })
 		if err != nil {

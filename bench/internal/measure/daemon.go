@@ -55,10 +55,14 @@ func (d *daemon) config() string { return filepath.Join(filepath.Dir(d.path), "o
 
 // start starts it, and does not wait until it serves.
 func (d *daemon) start(ctx context.Context) error {
-	d.cmd = command(ctx, d.environ(d.path, "HOOK_SECRET="+hookSecret), d.prog, "serve", "--config", d.config(), "--listen", d.host, "--stop-workers")
-	d.cmd.Stderr = d.log
-	d.cmd.WaitDelay = 20 * time.Second
-	return d.cmd.Start()
+	cmd := command(ctx, d.environ(d.path, "HOOK_SECRET="+hookSecret), d.prog, "serve", "--config", d.config(), "--listen", d.host, "--stop-workers")
+	cmd.Stderr = d.log
+	cmd.WaitDelay = 20 * time.Second
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	d.cmd = cmd
+	return nil
 }
 
 // serve starts it and waits until it serves.
@@ -87,7 +91,7 @@ func (d *daemon) said(err error) error {
 // end ends it with its workers.
 func (d *daemon) end() error {
 	defer d.log.Close()
-	if d.cmd == nil || d.cmd.Process == nil {
+	if d.cmd == nil {
 		return nil
 	}
 	d.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
@@ -101,6 +105,7 @@ func (d *daemon) end() error {
 func (d *daemon) kill() error {
 	err := d.cmd.Process.Kill()
 	d.cmd.Wait() //nolint:errcheck // it was killed
+	d.cmd = nil
 	return err
 }
 

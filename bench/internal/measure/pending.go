@@ -45,14 +45,11 @@ func pending(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 		return nil, err
 	}
 	var accepted, started, memory report.Pairs
-	for range rounds + 1 {
+	for range rounds {
 		if err := d.serve(ctx); err != nil {
 			return nil, err
 		}
-		if err := d.kill(); err != nil {
-			return nil, err
-		}
-		if err := quietRuns(ctx, b, d.path); err != nil {
+		if err := d.crash(ctx); err != nil {
 			return nil, err
 		}
 		for len(said.words) > 0 {
@@ -91,7 +88,7 @@ func pending(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 		accepted.Add(took, 1000)
 		started.Add(ms(first.Sub(at)), 5000)
 		memory.Add(peak, 100)
-		if err := d.kill(); err != nil {
+		if err := d.crash(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -105,9 +102,12 @@ func pending(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 	return []report.Row{a, s, memory.Into(row).With("largest of all", memory.Worst(), "MB")}, nil
 }
 
-// quietRuns waits until no run is left of a daemon that was killed.
-func quietRuns(ctx context.Context, b *Bench, path string) error {
-	s, err := b.store(ctx, path)
+// crash kills the daemon, and waits until no run of it is left.
+func (d *daemon) crash(ctx context.Context) error {
+	if err := d.kill(); err != nil {
+		return err
+	}
+	s, err := d.store(ctx, d.path)
 	if err != nil {
 		return err
 	}

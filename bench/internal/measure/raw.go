@@ -8,10 +8,9 @@ import (
 	"net/url"
 	"time"
 
-	_ "modernc.org/sqlite" // the store's own driver
-
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
 
 // raw writes the rows of claim and release with the fewest statements that can:
@@ -89,7 +88,7 @@ func (r *raw) batch(f func() error) error {
 
 const rawTake = `INSERT INTO slot (slug, ref, fence, live, claim, token, program, kind, phase, host, boot, ns, pid, ticks,
 	holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires, seq, said)
-	VALUES (?, ?, ?, 1, ?, ?, 1, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, ?, ?, ?, ?, ?, ?, ?, 1, ?)
+	VALUES (?, ?, ?, 1, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, 0, ?, ?, ?, ?, ?, ?, ?, 1, ?)
 	ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, claim = excluded.claim,
 	token = excluded.token, program = excluded.program, kind = excluded.kind, phase = excluded.phase, host = excluded.host,
 	boot = excluded.boot, ns = excluded.ns, pid = excluded.pid, ticks = excluded.ticks, holder_boot = excluded.holder_boot,
@@ -109,7 +108,7 @@ const rawDecide = `INSERT INTO decision (slot, seq, at, last_at, path, verdict, 
 func (r *raw) take(b *Bench, req claim.Request) error {
 	boot, wall, h := b.clock.Boot(), b.clock.Wall(), req.Holder
 	return r.row(rawTake, wall, slot.Proceed, slot.ReasonFree, "held until it is released or expires", h.Path,
-		req.Ref.Slug(), req.Ref.String(), wall.UnixMilli(), req.Key.Claim, claim.HashToken(req.Key.Token), string(req.Kind),
+		req.Ref.Slug(), req.Ref.String(), wall.UnixMilli(), req.Key.Claim, claim.HashToken(req.Key.Token), sqlite.Level(), string(req.Kind),
 		h.Host, b.clock.BootID(), int64(h.Process.NS), h.Process.PID, int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path,
 		h.Command, int64(req.TTL), int64(req.Grace), int64(boot), int64(boot+req.TTL), wall.UnixMilli(), wall.UnixMilli(),
 		wall.Add(req.TTL).UnixMilli(), said(slot.Proceed, h.Path, slot.ReasonFree))

@@ -17,6 +17,8 @@ const (
 	SpoolOver = 1 << 20
 	// smallBody is the size up to which a body waits for nobody.
 	smallBody = 128 << 10
+	// usualBody is what most bodies fit in.
+	usualBody = 32 << 10
 )
 
 // patience is how long things may take.
@@ -38,12 +40,23 @@ type body struct {
 	release []func() // gives turns back
 }
 
+// newBody begins a body in memory that an earlier one of usual size has given back:
+// in a storm making it anew costs as much as reading it.
+func (s *handler) newBody() *body {
+	buf, _ := s.buffers.Get().(*[]byte)
+	if buf == nil {
+		fresh := make([]byte, 0, usualBody)
+		buf = &fresh
+	}
+	return &body{data: (*buf)[:0], release: []func(){func() { s.buffers.Put(buf) }}}
+}
+
 // read takes the body in as far as the bounds allow, and seals it.
 func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id string) (_ *body, err error) {
 	if r.ContentLength > MaxBody {
 		return nil, tooLarge()
 	}
-	b := &body{}
+	b := s.newBody()
 	defer func() {
 		if err != nil {
 			b.close(err)
@@ -52,13 +65,13 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 		readWithin(w, 0) // the sink takes its time
 	}()
 	in := http.MaxBytesReader(w, r.Body, MaxBody)
-	if b.data, err = readUpTo(in, nil, smallBody, r.ContentLength); err != nil || len(b.data) < smallBody {
+	if b.data, err = readUpTo(in, b.data, smallBody); err != nil || len(b.data) < smallBody {
 		return b, b.sealed(seal, err)
 	}
 	if err = b.take(r.Context(), s.turns.medium, s.patience.turn); err != nil {
 		return b, err
 	}
-	if b.data, err = readUpTo(in, b.data, SpoolOver+1, r.ContentLength); err != nil || len(b.data) <= SpoolOver {
+	if b.data, err = readUpTo(in, b.data, SpoolOver+1); err != nil || len(b.data) <= SpoolOver {
 		return b, b.sealed(seal, err)
 	}
 	if err = b.take(r.Context(), s.turns.large, s.patience.turn); err != nil {
@@ -117,12 +130,9 @@ func (b *body) close(err error) {
 	}
 }
 
-// readUpTo reads until the end, or until there are n bytes. It trusts the length
-// that was declared no further than what comes.
-func readUpTo(in io.Reader, data []byte, n int, declared int64) ([]byte, error) {
-	if data == nil {
-		data = make([]byte, 0, min(max(declared+1, 4<<10), 32<<10))
-	}
+// readUpTo reads until the end, or until there are n bytes. It trusts no length that
+// was declared, only what comes.
+func readUpTo(in io.Reader, data []byte, n int) ([]byte, error) {
 	for len(data) < n {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -47,6 +48,7 @@ type handler struct {
 	Options
 	turns    turns
 	patience patience
+	buffers  sync.Pool // of bodies; *[]byte
 }
 
 type uncounted struct{}

@@ -35,8 +35,14 @@ func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accep
 		facts[i] = string(b)
 	}
 	var body any
-	if a.Delivery != nil && a.Delivery.Body != nil {
-		body = s2.Encode(nil, a.Delivery.Body) // a fifth of the pages to be written
+	if d := a.Delivery; d != nil && d.Body != nil { // a fifth of the pages to be written
+		buf, _ := q.s.packed.Get().(*[]byte)
+		if buf == nil || cap(*buf) < s2.MaxEncodedLen(len(d.Body)) {
+			fresh := make([]byte, max(s2.MaxEncodedLen(len(d.Body)), 64<<10))
+			buf = &fresh
+		}
+		defer q.s.packed.Put(buf)
+		body = s2.Encode((*buf)[:cap(*buf)], d.Body)
 	}
 	err = q.s.do(ctx, "accept", func(t *tx) (err error) {
 		done, err = t.accept(&arrival{Arrival: a, facts: facts, body: body})

@@ -54,7 +54,8 @@ type Store struct {
 	done  chan struct{}
 	once  sync.Once
 
-	line line
+	line   line
+	packed sync.Pool // buffers for bodies; *[]byte
 }
 
 // Open gives a handle on the file at path. A file that does not exist is made
