@@ -122,6 +122,18 @@ func (ad *Admission) Refuse(ctx context.Context, req claim.Request, err error) e
 	return ad.app.Store.Note(ctx, deferred(req, err))
 }
 
+// Watch tells, until ctx ends, when something that was in the way may be gone.
+func (ad *Admission) Watch(ctx context.Context) <-chan struct{} {
+	changed := make(chan struct{}, 1)
+	go ad.set.Watch(ctx, func(string) {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	return changed
+}
+
 // Again is when another look is worth it for somebody who waits.
 func (ad *Admission) Again(err error) time.Duration {
 	var def *slot.DeferError

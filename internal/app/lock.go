@@ -35,7 +35,7 @@ func lockDaemon(store string) (*daemonLock, error) {
 		}
 		return nil, &DaemonError{Store: store, PID: pidIn(f)}
 	}
-	if err := f.Truncate(0); err == nil {
+	if err = f.Truncate(0); err == nil {
 		_, err = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
 	}
 	if err != nil {

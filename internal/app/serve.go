@@ -58,6 +58,7 @@ type server struct {
 	metrics *metrics.Set
 	feed    *api.Feed
 	disp    *dispatch.Dispatcher
+	verdict <-chan error // on the store, if its check takes long
 	ctx     context.Context
 	work    sync.WaitGroup
 }
@@ -73,10 +74,13 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 		return err
 	}
 	defer lock.release()
-	if err := a.Store.Verify(ctx); err != nil {
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	verdict, err := a.verify(ctx)
+	if err != nil {
 		return err
 	}
-	s := &server{App: a, ServeOptions: o, ctx: ctx, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
+	s := &server{App: a, ServeOptions: o, ctx: ctx, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
 	pool := standby.NewPool(o.Supervisor, o.Log)
 	defer pool.Close()
@@ -113,6 +117,15 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 			stop(err)
 		}
 	})
+	s.work.Go(func() {
+		select {
+		case err := <-s.verdict:
+			if err != nil && work.Err() == nil {
+				stop(err)
+			}
+		case <-work.Done():
+		}
+	})
 	s.work.Go(func() { s.sweeps(work) })
 	s.work.Go(func() { s.reloads(work) })
 	s.work.Go(func() { s.live.Run(work, s.badConfig) })
@@ -140,6 +153,22 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 		return cause
 	}
 	return err
+}
+
+// verifyMost is how long the start waits for the check of the store. That of a
+// large file goes on beside the work, and ends it if the file is damaged.
+const verifyMost = 300 * time.Millisecond
+
+// verify checks the store; verdict is what comes of it later, if it takes longer.
+func (a *App) verify(ctx context.Context) (verdict <-chan error, err error) {
+	done := make(chan error, 1)
+	go func() { done <- a.Store.Verify(ctx) }()
+	select {
+	case err := <-done:
+		return nil, err
+	case <-time.After(verifyMost):
+		return done, nil
+	}
 }
 
 func notify(state string) { daemon.SdNotify(false, state) } //nolint:errcheck // nobody listens

@@ -24,6 +24,7 @@ func (a *App) Warm(ctx context.Context) {
 	}
 	if a.Queue != nil {
 		_, _ = a.Queue.Events(ctx, queue.Filter{Run: "none"})
+		_, _ = a.Queue.Delivery(ctx, queue.DeliveryID(0))
 	}
 }
 

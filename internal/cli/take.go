@@ -65,6 +65,9 @@ func takeOne(ctx context.Context, a *app.App, req claim.Request, gates *app.Admi
 // its own.
 func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (claim.Grant, claim.Request, error) {
 	start := a.Clock.Boot()
+	watch, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	var changed <-chan struct{}
 	for {
 		req := t.request(ref)
 		left := time.Duration(0)
@@ -82,19 +85,24 @@ func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (clai
 		if t.longest > 0 && pause >= left {
 			return g, req, err
 		}
-		if code := sleep(ctx, pause); code != nil {
+		if changed == nil {
+			changed, pause = t.gates.Watch(watch), time.Millisecond // what changed before is seen by one more look
+		}
+		if code := sleep(ctx, pause, changed); code != nil {
 			return g, req, code
 		}
 	}
 }
 
-// sleep waits; a signal ends it, with its exit code.
-func sleep(ctx context.Context, d time.Duration) error {
+// sleep waits, not longer than until something changed; a signal ends it, with its
+// exit code.
+func sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
 	ctx, stop := interruptible(ctx)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-changed:
 	case <-ctx.Done():
 	}
 	return stop()

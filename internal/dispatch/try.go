@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -97,7 +98,12 @@ func (a *attempt) obey(ctx context.Context, dec gate.Decision, run string) bool 
 	switch dec.Verdict {
 	case slot.Defer:
 		until := dec.Until
-		if until.IsZero() {
+		switch {
+		case run == "" && strings.HasPrefix(dec.Reason, slot.ReasonCapacity):
+			// It stays due: whatever ends makes room.
+			a.crowded(a.look.Item.Ref, a.Plans.Limits())
+			until = a.Clock.Wall()
+		case until.IsZero():
 			until = a.Clock.Wall().Add(gateEvery)
 		}
 		a.done("defer", a.Queue.Defer(ctx, it, run, until, a.decision(slot.Defer, dec.Reason, dec.Detail, "it is looked at again; nothing is spent")))

@@ -15,10 +15,12 @@ import (
 
 // What is secret goes, in whatever form it stands there; the rest stays.
 func TestRedact(t *testing.T) {
-	r := doctor.NewRedactor([]byte(" can\"ary\n"), []byte("first line of a key\nsecond line of a key"), []byte("abc"), nil)
+	r := doctor.NewRedactor([]byte(" can\"ary\n"), []byte("first line of a key\nsecond line of a key"), []byte("abc"), []byte(`a<"b`), nil)
 	for in, want := range map[string]string{
 		`x can"ary y`:                        "x [redacted] y",
 		`{"a":"can\"ary"}`:                   `{"a":"[redacted]"}`,
+		`{"a":"a<\"b"}`:                      `{"a":"[redacted]"}`,
+		`{"a":"a\u003c\"b"}`:                 `{"a":"[redacted]"}`,
 		"second line of a key!":              "[redacted]!",
 		"abc is too short":                   "abc is too short",
 		"ghp_0123456789abcdef0123":           "[redacted]",

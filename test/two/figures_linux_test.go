@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// window is the time in which somebody else can start unseen: from the daemon's last
-// look, past the hand-over to the supervisor, to the worker's first instruction. All
-// are boot time.
-type window struct{ peek, handed, first time.Duration }
+// window is the part of the daemon in the time in which somebody else can start unseen:
+// from its last look to the hand-over to the supervisor, in boot time. It goes on to
+// the worker's first instruction.
+type window struct{ peek, handed time.Duration }
 
 // peeks reads from the daemon's log when it looked for the last time before each start,
 // by run.

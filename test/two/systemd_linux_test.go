@@ -184,7 +184,7 @@ func testBusGone(t *testing.T, s *rig.Systemd) {
 	if err := w.daemon.Process.Signal(unix.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	poll(t, patience, "the daemon follows", func() bool { return w.logged("the configuration was read again") })
+	poll(t, patience, "the daemon follows", func() bool { return w.logged("configuration in force") > 1 })
 	sha := w.deliver("4")
 	poll(t, patience, "it is put off", func() bool {
 		_, ok := w.says("4", "defer", "systemd: unknown", "on_error = closed: deferred")

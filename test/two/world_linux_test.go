@@ -169,10 +169,13 @@ func (w *world) get(path string, into any) {
 	}
 }
 
-// logged reports whether the daemon's log has these words.
-func (w *world) logged(words string) bool {
+// logged counts in the daemon's log how often it said these words.
+func (w *world) logged(words string) int {
 	text, err := os.ReadFile(w.path("log"))
-	return err == nil && strings.Contains(string(text), words)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return strings.Count(string(text), words)
 }
 
 func (w *world) journal() []stint { return journal(w.t, w.path("journal")) }
