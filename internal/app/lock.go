@@ -25,6 +25,9 @@ func lockDaemon(store string) (*daemonLock, error) {
 		return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if errors.Is(err, os.ErrPermission) {
+		return nil, fmt.Errorf("%w: the store's folder is somebody else's: %w; ask that user's daemon instead (ONESLOT_STORE=unix:/path/of/its/socket)", slot.ErrNotAllowed, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)
 	}

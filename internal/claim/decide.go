@@ -62,6 +62,15 @@ func Closed(c slot.Claim, out slot.Outcome) slot.Decision {
 	return d
 }
 
+// Cleared is the decision that goes with the end of a run that somebody else had to
+// close: its supervisor did not.
+func Cleared(r slot.Run, out slot.Outcome) slot.Decision {
+	return slot.Decision{
+		Ref: r.Ref, Path: r.Path, Verdict: slot.Ended, Reason: string(out.Result), Detail: out.Reason,
+		Fence: r.Fence, Run: r.ID, Next: "nothing of it is left",
+	}
+}
+
 func join(a, b string) string {
 	switch {
 	case a == "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -28,6 +29,7 @@ func (m *Memory) treeGone(id string, out slot.Outcome) {
 	}
 	if r.State != slot.RunEnded {
 		r.State, r.EndedAt, r.Outcome = slot.RunEnded, m.wall(), out
+		m.note(claim.Cleared(*r, out))
 	}
 	if r.TreeGoneAt.IsZero() {
 		r.TreeGoneAt = m.wall()

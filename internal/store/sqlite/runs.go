@@ -5,30 +5,57 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // closeRun ends a run whose tree its supervisor has proved to be gone, and settles
 // the work item that it was for.
 func (t *tx) closeRun(run string, out slot.Outcome) error {
+	_, err := t.endRun(run, out)
+	return err
+}
+
+// endRun is closeRun that reports whether the run was open.
+func (t *tx) endRun(run string, out slot.Outcome) (ended bool, err error) {
 	if run == "" {
-		return nil
+		return false, nil
 	}
 	var id int64
 	var started bool
-	ended, err := t.one(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
+	ended, err = t.one(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
 		WHERE id = ? AND state <> 'ended' RETURNING slot, started_at <> 0`, []any{encode(out), t.ms(), t.ms(), run}, &id, &started)
 	if err != nil || !ended {
-		return err
+		return false, err
 	}
 	_, err = t.settle(run, out, started)
-	return err
+	return true, err
+}
+
+// cleared records the end of a run that its supervisor did not close.
+func (t *tx) cleared(run string, out slot.Outcome) error {
+	r := slot.Run{ID: run}
+	var slug string
+	is, err := t.one("SELECT s.slug, r.path, r.fence FROM run r JOIN slot s ON s.id = r.slot WHERE r.id = ?", []any{run}, &slug, &r.Path, &r.Fence)
+	if err != nil || !is {
+		return err
+	}
+	row, err := t.find(slug)
+	if err != nil || row == nil {
+		return err
+	}
+	r.Ref = row.claim.Ref
+	return t.note(row, claim.Cleared(r, out))
 }
 
 // TreeGone implements claim.Journal.
 func (s *Store) TreeGone(ctx context.Context, run string, out slot.Outcome) error {
 	return s.do(ctx, "close run", func(t *tx) error {
-		if err := t.closeRun(run, out); err != nil {
+		ended, err := t.endRun(run, out)
+		if err == nil && ended {
+			err = t.cleared(run, out)
+		}
+		if err != nil {
 			return err
 		}
 		var id int64
