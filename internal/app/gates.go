@@ -14,9 +14,15 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// gatesOf builds the gates of a configuration, cheap first.
+// gatesOf builds the gates of a configuration, cheap first. What the claim's own
+// step decides is not asked beforehand: hold, capacity, breaker.
 func (a *App) gatesOf(cfg *config.Config) (*gate.Set, error) {
-	return a.gatesFor(cfg, func(config.Gate) bool { return true })
+	return a.gatesFor(cfg, func(g config.Gate) bool { return !inClaim(g) })
+}
+
+// inClaim names the gates that a claim's transaction is.
+func inClaim(g config.Gate) bool {
+	return slices.Contains([]string{"hold", "capacity", "breaker"}, g.Type.V)
 }
 
 // gatesFor builds those gates of a configuration that are wanted.
