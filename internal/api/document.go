@@ -47,11 +47,9 @@ func describe(routes []route, version string) object {
 	}
 }
 
-var placeholders = regexp.MustCompile(`\{(\w+)\}`)
-
 func (s schemas) operation(r route) object {
 	params := []object{}
-	for _, m := range placeholders.FindAllStringSubmatch(r.path, -1) {
+	for _, m := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(r.path, -1) {
 		params = append(params, object{"name": m[1], "in": "path", "required": true, "schema": object{"type": "string"}})
 	}
 	if r.query != nil {
