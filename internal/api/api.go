@@ -47,9 +47,9 @@ type Broker interface {
 // Options are what the API serves, and to whom.
 type Options struct {
 	Claims  Claims
-	Queue   queue.Store // nil: there is no queue here
-	Broker  Broker      // nil: what it does is refused with slot.ErrConfig
-	Grammar slot.Grammar
+	Queue   queue.Store         // nil: there is no queue here
+	Broker  Broker              // nil: what it does is refused with slot.ErrConfig
+	Grammar func() slot.Grammar // asked for each ref; nil: the plain one
 
 	// Boot is this host's boot id, UID the user that the server runs as.
 	Boot string
@@ -58,13 +58,15 @@ type Options struct {
 	// that one of them is dead. With nil the caller is believed.
 	Sight claim.Sight
 
-	// Tokens are those of callers over TCP; their names differ.
-	Tokens []Token
+	// Tokens are those of callers over TCP; their names differ. It is asked for each
+	// request; nil: none.
+	Tokens func() []Token
 	// Open: callers on loopback need no token for what dispatch may.
 	Open bool
 
 	Version string
 	Metrics http.Handler                // nil: no /metrics
+	Renewed func(result string, n int)  // counts renewals: ok, lost or unknown; nil: nobody does
 	Ready   func(context.Context) error // nil: always
 	Feed    *Feed                       // nil: no stream of changes
 	Log     *slog.Logger                // nil: none
@@ -72,10 +74,20 @@ type Options struct {
 
 // New makes the handler of everything under /api/v1, and of /healthz, /readyz and
 // /metrics. The http.Server that it is given to must have ConnContext, and should
-// have ReadHeaderTimeout set; bodies are bounded and timed here.
+// have ReadHeaderTimeout and WriteTimeout set; bodies are bounded and timed here, and
+// so are the answers that may take longer than that.
 func New(opt Options) http.Handler {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	if opt.Grammar == nil {
+		opt.Grammar = func() slot.Grammar { return slot.Grammar{} }
+	}
+	if opt.Tokens == nil {
+		opt.Tokens = func() []Token { return nil }
+	}
+	if opt.Renewed == nil {
+		opt.Renewed = func(string, int) {}
 	}
 	s := &server{Options: opt, fails: newLimiter(), mux: http.NewServeMux()}
 	s.shutdown.ctx, s.shutdown.begin = context.WithCancel(context.Background())

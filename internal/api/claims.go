@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ func claimRoutes() []route {
 	return []route{
 		do("POST", "/api/v1/claims", Dispatch, "Claim a slot", acquire),
 		do("GET", "/api/v1/claims", Read, "The claims that are not ended", live),
-		do("POST", "/api/v1/claims/renew", Dispatch, "Renew many claims", renewMany),
+		large(do("POST", "/api/v1/claims/renew", Dispatch, "Renew many claims", renewMany)),
 		do("POST", "/api/v1/claims/{claim}/renew", Dispatch, "Renew a claim", renew),
 		do("POST", "/api/v1/claims/{claim}/start", Dispatch, "Take a supervised claim from starting to running", start),
 		do("POST", "/api/v1/claims/{claim}/check", Dispatch, "Is the claim still the caller's?", check),
@@ -29,7 +30,7 @@ func claimRoutes() []route {
 	}
 }
 
-func (c *call) ref(text string) (slot.Ref, error) { return slot.ParseRef(text, c.Grammar) }
+func (c *call) ref(text string) (slot.Ref, error) { return slot.ParseRef(text, c.Grammar()) }
 
 func (c *call) key(token string) claim.Key {
 	return claim.Key{Claim: c.r.PathValue("claim"), Token: token}
@@ -116,8 +117,22 @@ func live(c *call, _ none) (wire.Claims, error) {
 }
 
 func renew(c *call, in wire.Owner) (wire.Lease, error) {
-	l, err := c.Claims.Renew(c.ctx(), c.key(in.Token))
+	l, err := c.renew(c.key(in.Token))
 	return wire.FromLease(l), err
+}
+
+// renew renews, and counts it.
+func (c *call) renew(key claim.Key) (claim.Lease, error) {
+	l, err := c.Claims.Renew(c.ctx(), key)
+	result := "ok"
+	switch {
+	case errors.Is(err, slot.ErrLost):
+		result = "lost"
+	case err != nil:
+		result = "unknown"
+	}
+	c.Renewed(result, 1)
+	return l, err
 }
 
 // renewers is how many renewals of one request are under way at once: as many as
@@ -147,7 +162,7 @@ func renewMany(c *call, in wire.RenewMany) (wire.Renewed, error) {
 }
 
 func (c *call) renewOne(in wire.OwnedClaim) wire.Renewal {
-	l, err := c.Claims.Renew(c.ctx(), claim.Key{Claim: in.Claim, Token: in.Token})
+	l, err := c.renew(claim.Key{Claim: in.Claim, Token: in.Token})
 	if err != nil {
 		p := c.outProblem(wire.FromError(err))
 		return wire.Renewal{Claim: in.Claim, Problem: &p}
@@ -177,6 +192,9 @@ type endStep func(context.Context, claim.Key, slot.Outcome) (slot.Claim, error)
 
 func (c *call) end(in wire.Release, usual slot.Result, step endStep) (wire.Claim, error) {
 	out := in.Outcome.Slot()
+	if err := short(out.Reason, out.Summary, out.PR); err != nil {
+		return wire.Claim{}, err
+	}
 	if in.Outcome == nil {
 		out.Result = usual
 	}
@@ -191,6 +209,9 @@ func (c *call) end(in wire.Release, usual slot.Result, step endStep) (wire.Claim
 func askStop(c *call, in wire.Reason) (wire.Claim, error) {
 	if strings.TrimSpace(in.Reason) == "" {
 		return wire.Claim{}, usage("to stop a holder needs a reason")
+	}
+	if err := short(in.Reason); err != nil {
+		return wire.Claim{}, err
 	}
 	s, err := c.Claims.AskStop(c.ctx(), c.r.PathValue("claim"), in.Reason)
 	if err == nil {

@@ -31,11 +31,7 @@ func NewFeed(now func() time.Time) *Feed {
 
 // Tell says that something about a ref, or a repository, is not as it was: its
 // "claim", "work" or "hold".
-func (f *Feed) Tell(kind, scope string) { f.say(kind, scope) }
-
-func (f *Feed) tell(kind string, ref slot.Ref) { f.say(kind, ref.String()) }
-
-func (f *Feed) say(kind, scope string) {
+func (f *Feed) Tell(kind, scope string) {
 	if f == nil {
 		return
 	}
@@ -54,6 +50,8 @@ func (f *Feed) say(kind, scope string) {
 		}
 	}
 }
+
+func (f *Feed) tell(kind string, ref slot.Ref) { f.Tell(kind, ref.String()) }
 
 // listen begins to listen; stop ends it.
 func (f *Feed) listen() (words <-chan wire.Change, stop func()) {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/wire"
 )
@@ -14,10 +15,15 @@ import (
 // guard lets in who may, and gives the request to its route.
 func (s *server) guard(rt route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{server: s, w: w, r: r}
+		c := &call{server: s, most: maxBody, w: w, r: r}
+		if rt.big {
+			c.most = bigBody
+		}
 		err := c.admit(rt)
 		if err == nil {
-			if !rt.slow {
+			if rt.slow { // each write has a time of its own
+				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // not every writer of a test has one
+			} else {
 				ctx, cancel := context.WithTimeout(r.Context(), stepTime)
 				defer cancel()
 				c.r = r.WithContext(ctx)

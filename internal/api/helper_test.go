@@ -42,9 +42,11 @@ func startServer(t testing.TB, change func(*Options)) *testServer {
 	t.Helper()
 	m, clk := newMemory()
 	opt := Options{Claims: m, Boot: clk.BootID(), UID: os.Getuid(), Open: true, Feed: NewFeed(clk.Wall), Version: "test",
-		Tokens: []Token{
-			NewToken("r", Read, []byte("read-token")), NewToken("d", Dispatch, []byte("dispatch-token")),
-			NewToken("a", Admin, []byte("admin-token")),
+		Tokens: func() []Token {
+			return []Token{
+				NewToken("r", Read, []byte("read-token")), NewToken("d", Dispatch, []byte("dispatch-token")),
+				NewToken("a", Admin, []byte("admin-token")),
+			}
 		},
 	}
 	if change != nil {

@@ -26,7 +26,7 @@ func journalRoutes() []route {
 
 type runsQuery struct {
 	Ref   string `json:"ref"`
-	Limit int    `json:"limit"`
+	Limit int    `json:"limit"` // the newest so many; 1000 if left out
 }
 
 func runs(c *call, in runsQuery) (wire.Runs, error) {
@@ -37,7 +37,7 @@ func runs(c *call, in runsQuery) (wire.Runs, error) {
 			return wire.Runs{}, err
 		}
 	}
-	list, err := c.Claims.Runs(c.ctx(), ref, in.Limit)
+	list, err := c.Claims.Runs(c.ctx(), ref, bounded(in.Limit))
 	return c.outRuns(list), err
 }
 
@@ -102,6 +102,9 @@ func note(c *call, in wire.Decision) (wire.OK, error) {
 		return wire.OK{}, usage("a decision is about a ref")
 	}
 	d := in.Slot()
+	if err := short(d.Path, d.Reason, d.Detail, d.Next); err != nil {
+		return wire.OK{}, err
+	}
 	d.LastAt, d.Count = d.At, 0
 	return wire.OK{OK: true}, c.Claims.Note(c.ctx(), d)
 }
@@ -121,12 +124,15 @@ func holds(c *call, _ none) (wire.Holds, error) {
 }
 
 func hold(c *call, in wire.Hold) (wire.OK, error) {
-	scope, err := slot.ParseScope(in.Scope, c.Grammar)
+	scope, err := slot.ParseScope(in.Scope, c.Grammar())
 	if err != nil {
 		return wire.OK{}, err
 	}
 	if strings.TrimSpace(in.Reason) == "" {
 		return wire.OK{}, usage("a pause needs a reason")
+	}
+	if err := short(in.Reason, in.By); err != nil {
+		return wire.OK{}, err
 	}
 	h := *in.Slot()
 	h.Scope = scope
@@ -137,19 +143,19 @@ func hold(c *call, in wire.Hold) (wire.OK, error) {
 		return wire.OK{}, err
 	}
 	c.Log.Info("put on hold", "scope", scope, "by", c.who.name)
-	c.Feed.say("hold", scope)
+	c.Feed.Tell("hold", scope)
 	return wire.OK{OK: true}, nil
 }
 
 func unhold(c *call, in wire.Unhold) (wire.Was, error) {
-	scope, err := slot.ParseScope(in.Scope, c.Grammar)
+	scope, err := slot.ParseScope(in.Scope, c.Grammar())
 	if err != nil {
 		return wire.Was{}, err
 	}
 	was, err := c.Claims.Unhold(c.ctx(), scope)
 	if err == nil && was {
 		c.Log.Info("hold ended", "scope", scope, "by", c.who.name)
-		c.Feed.say("hold", scope)
+		c.Feed.Tell("hold", scope)
 	}
 	return wire.Was{Was: was}, err
 }

@@ -18,7 +18,9 @@ import (
 
 // Bounds of one request.
 const (
-	maxBody  = 4 << 20 // bytes
+	maxBody  = 512 << 10 // bytes
+	bigBody  = 4 << 20   // bytes, of what lists thousands of claims or brings a command
+	maxText  = 64 << 10  // bytes, of a text for people
 	bodyTime = 20 * time.Second
 	stepTime = 60 * time.Second // for an answer; streams and stops have none
 )
@@ -32,15 +34,17 @@ type route struct {
 	in, out      reflect.Type // nil: no body; a stream or plain text
 	media        string       // of the answer; empty is JSON
 	slow         bool         // it may take as long as it takes
+	big          bool         // its body may have bigBody bytes
 	serve        func(c *call) error
 }
 
 // call is one request under way.
 type call struct {
 	*server
-	who caller
-	w   http.ResponseWriter
-	r   *http.Request
+	who  caller
+	most int64 // bytes of its body
+	w    http.ResponseWriter
+	r    *http.Request
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
@@ -77,6 +81,19 @@ func do[In, Out any](method, path string, need Role, summary string, f func(*cal
 
 type none struct{}
 
+// large is a route whose body may be large.
+func large(r route) route { r.big = true; return r }
+
+// short refuses texts for people that are none.
+func short(texts ...string) error {
+	for _, t := range texts {
+		if len(t) > maxText {
+			return usage("a text has more than %d bytes", maxText)
+		}
+	}
+	return nil
+}
+
 func usage(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", slot.ErrUsage, fmt.Sprintf(format, args...))
 }
@@ -88,7 +105,7 @@ func (c *call) readBody(in any) error {
 	}
 	rc := http.NewResponseController(c.w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // not every writer of a test has one
-	body := http.MaxBytesReader(c.w, c.r.Body, maxBody)
+	body := http.MaxBytesReader(c.w, c.r.Body, c.most)
 	dec := json.NewDecoder(body)
 	dec.DisallowUnknownFields()
 	err := dec.Decode(in)
@@ -100,7 +117,7 @@ func (c *call) readBody(in any) error {
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		return &refused{http.StatusRequestEntityTooLarge, wire.TypeTooLarge, fmt.Sprintf("the body has more than %d bytes", maxBody)}
+		return &refused{http.StatusRequestEntityTooLarge, wire.TypeTooLarge, fmt.Sprintf("the body has more than %d bytes", c.most)}
 	case err != nil:
 		return usage("the body: %v", err)
 	}
@@ -168,6 +185,7 @@ func answer(w http.ResponseWriter, status int, media string, v any) {
 	h.Set("Content-Type", media)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // not every writer of a test has one
 	w.WriteHeader(status)
 	_, _ = w.Write(append(data, '\n')) // who went away is told nothing
 }

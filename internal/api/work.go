@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 func workRoutes() []route {
 	stops := func(r route) route { r.slow = true; return r }
 	return []route{
-		do("POST", "/api/v1/events", Dispatch, "Wish for a run", dispatch),
+		large(do("POST", "/api/v1/events", Dispatch, "Wish for a run", dispatch)),
 		do("GET", "/api/v1/events", Read, "Events, oldest first", listEvents),
 		do("GET", "/api/v1/deliveries/{delivery}", Read, "The webhook request behind an event", delivery),
 		do("GET", "/api/v1/work", Read, "Work items", work),
@@ -34,6 +35,9 @@ func dispatch(c *call, in wire.Dispatch) (wire.Accepted, error) {
 	}
 	ref, err := c.ref(in.Ref)
 	if err != nil {
+		return wire.Accepted{}, err
+	}
+	if err := short(in.Note, in.Key); err != nil {
 		return wire.Accepted{}, err
 	}
 	w := Wish{Ref: ref, Kind: in.Kind, Rule: in.Rule, Note: in.Note, Key: in.Key, Run: in.Run, Dir: in.Dir}
@@ -68,13 +72,12 @@ type workQuery struct {
 	Limit int     `json:"limit"` // the newest so many; 1000 if left out
 }
 
-// filter is the queue's own; listMax bounds what nobody bounded.
+// bounded is the limit of a list that nobody bounded.
+func bounded(limit int) int { return cmp.Or(limit, 1000) }
+
+// filter is the queue's own.
 func (c *call) filter(in workQuery) (f queue.Filter, err error) {
-	const listMax = 1000
-	f = queue.Filter{Rule: in.Rule, State: in.State, Run: in.Run, Limit: in.Limit}
-	if f.Limit == 0 {
-		f.Limit = listMax
-	}
+	f = queue.Filter{Rule: in.Rule, State: in.State, Run: in.Run, Limit: bounded(in.Limit)}
 	if in.Ref != "" {
 		f.Ref, err = c.ref(in.Ref)
 	}
@@ -166,6 +169,9 @@ func stop(c *call, in wire.Stop) (wire.Was, error) {
 	if err != nil {
 		return wire.Was{}, err
 	}
+	if err := short(in.Reason); err != nil {
+		return wire.Was{}, err
+	}
 	was, err := c.Broker.Stop(c.ctx(), ref, in.Reason, in.Hold)
 	c.Log.Info("stopped", "ref", ref, "by", c.who.name, "err", err)
 	c.Feed.tell("claim", ref)
@@ -182,6 +188,9 @@ func takeover(c *call, in wire.Takeover) (wire.Was, error) {
 	}
 	if strings.TrimSpace(in.Reason) == "" {
 		return wire.Was{}, usage("a takeover needs a reason")
+	}
+	if err := short(in.Reason); err != nil {
+		return wire.Was{}, err
 	}
 	was, err := c.Broker.Takeover(c.ctx(), ref, in.Reason)
 	c.Log.Info("taken over", "ref", ref, "by", c.who.name, "err", err)

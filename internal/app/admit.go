@@ -24,10 +24,8 @@ type Admission struct {
 func (a *App) Admission(look bool) (*Admission, error) {
 	want := func(g config.Gate) bool {
 		switch g.Type.V {
-		case "trust", "already_handled":
+		case "trust", "already_handled", "hold":
 			return false
-		case "hold":
-			return false // the slot itself tells
 		case "capacity":
 			return look && a.Config.Limits.Running.V+a.Config.Limits.PerRepo.V > 0
 		case "breaker":

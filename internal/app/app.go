@@ -72,7 +72,11 @@ func (a *App) Taker() *claim.Taker {
 
 // Holder describes this process as the holder of a claim.
 func (a *App) Holder(path, command string, p slot.Process) slot.Holder {
-	return slot.Holder{Host: a.Config.Host.V, Process: p, UID: os.Geteuid(), Path: path, Command: command}
+	return holderBy(a.Config, path, command, p)
+}
+
+func holderBy(cfg *config.Config, path, command string, p slot.Process) slot.Holder {
+	return slot.Holder{Host: cfg.Host.V, Process: p, UID: os.Geteuid(), Path: path, Command: command}
 }
 
 // Grammar reads refs as the configuration says; "#12" alone is resolved from

@@ -68,10 +68,8 @@ func nameOf(kind string, at int, all []config.Gate) string {
 
 // gateOf builds one gate; nil for one that the queue itself is.
 func (a *App) gateOf(cfg *config.Config, g config.Gate, self string) (gate.Gate, error) {
-	counts := counts{a.Store, a.Clock.Wall}
+	counts := counts{a}
 	switch g.Type.V {
-	case "hold":
-		return gate.NewHold(counts), nil
 	case "capacity":
 		return gate.NewCapacity(counts, int(cfg.Limits.Running.V), int(cfg.Limits.PerRepo.V)), nil
 	case "breaker":
@@ -96,7 +94,7 @@ func (a *App) gateOf(cfg *config.Config, g config.Gate, self string) (gate.Gate,
 	case "http":
 		return gate.NewHTTP(g.URL.V)
 	}
-	return nil, nil // already_handled: decided when an event is accepted
+	return nil, nil // hold: the slot itself tells; already_handled: decided when an event is accepted
 }
 
 // without drops variables by name.
@@ -108,46 +106,38 @@ func without(env, names []string) []string {
 }
 
 // counts reads from the store what the cheap gates look at.
-type counts struct {
-	store Store
-	now   func() time.Time
-}
+type counts struct{ app *App }
 
-// Running implements gate.Counts.
-func (c counts) Running(ctx context.Context) (int, error) {
-	return c.live(ctx, func(slot.Claim) bool { return true })
-}
-
-// RunningIn implements gate.Counts.
-func (c counts) RunningIn(ctx context.Context, repo string) (int, error) {
-	return c.live(ctx, func(cl slot.Claim) bool { return cl.Ref.Repo() == repo })
-}
-
-func (c counts) live(ctx context.Context, which func(slot.Claim) bool) (n int, err error) {
-	live, err := c.store.Live(ctx)
+// Running implements gate.Counts: what a claim's own step would count.
+func (c counts) Running(ctx context.Context, beside slot.Ref) (all, inRepo int, err error) {
+	live, err := c.app.Store.Live(ctx)
 	for _, cl := range live {
-		if cl.Kind != slot.Waiting && which(cl) {
-			n++
+		if cl.Kind == slot.Waiting || cl.Ref == beside || c.over(cl) {
+			continue
+		}
+		all++
+		if cl.Ref.Repo() == beside.Repo() {
+			inRepo++
 		}
 	}
-	return n, err
+	return all, inRepo, err
+}
+
+// over reports that the holder of a live claim surely works no more: nobody may ever
+// take its slot.
+func (c counts) over(cl slot.Claim) bool {
+	return c.app.Overtaken(cl) || cl.Expired() && (cl.Kind == slot.Supervised && cl.Warden || cl.Kind == slot.Detached && !cl.Bound)
 }
 
 // RunsOf implements gate.Counts.
 func (c counts) RunsOf(ctx context.Context, ref slot.Ref, since time.Time) (n int, err error) {
-	runs, err := c.store.Runs(ctx, ref, 0)
+	runs, err := c.app.Store.Runs(ctx, ref, 0)
 	for _, r := range runs {
 		if r.StartedAt.After(since) {
 			n++
 		}
 	}
 	return n, err
-}
-
-// HoldOn implements gate.Counts.
-func (c counts) HoldOn(ctx context.Context, ref slot.Ref) (*slot.Hold, error) {
-	s, err := c.store.Look(ctx, ref)
-	return s.Hold, err
 }
 
 // gates are the gates in force; a new configuration brings new ones.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -31,7 +32,7 @@ func lockDaemon(store string) (*daemonLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := tryLock(f); err != nil {
 		defer f.Close()
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%w: the daemon's lock: %w", slot.ErrUnknown, err)
@@ -47,6 +48,23 @@ func lockDaemon(store string) (*daemonLock, error) {
 	}
 	return &daemonLock{f}, nil
 }
+
+// tryLock takes the lock, or gives up after a while: somebody who only looks
+// whether there is a daemon has it for a moment.
+func tryLock(f *os.File) error {
+	for deadline := time.Now().Add(lookMost); ; time.Sleep(lookPause) {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(deadline) {
+			return err
+		}
+	}
+}
+
+// How long a look at the lock may be in its way, all looks together.
+const (
+	lookMost  = time.Second
+	lookPause = 5 * time.Millisecond
+)
 
 func (l *daemonLock) release() { l.file.Close() }
 

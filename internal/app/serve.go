@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,9 +55,13 @@ type server struct {
 	gates   gates
 	hooks   atomic.Pointer[map[string]hook.Hook]
 	watch   context.CancelFunc // of the gates in force
+	tokens  atomic.Pointer[[]api.Token]
+	admin   api.Token // made anew with each start
 	metrics *metrics.Set
 	feed    *api.Feed
 	disp    *dispatch.Dispatcher
+	dog     watchdog
+	lock    *daemonLock
 	verdict <-chan error // on the store, if its check takes long
 	ctx     context.Context
 	work    sync.WaitGroup
@@ -80,11 +84,14 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	s := &server{App: a, ServeOptions: o, ctx: ctx, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
+	s := &server{App: a, ServeOptions: o, lock: lock, ctx: ctx, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
-	pool := standby.NewPool(o.Supervisor, o.Log)
+	pool := standby.NewPool(o.Supervisor, s.supervisorEnv, o.Log)
 	defer pool.Close()
 	s.disp = s.dispatcher(pool)
+	if s.admin, err = newAdmin(s.Store.Dir()); err != nil {
+		return err
+	}
 	if err := s.apply(a.Config); err != nil { // from here on gates tell the dispatcher of changes
 		return err
 	}
@@ -93,7 +100,7 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(a.Config.Listen.V)
+	listener, err := listen(ctx, a.Config.Listen.V)
 	if err != nil {
 		return err
 	}
@@ -111,9 +118,18 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 			stop(fmt.Errorf("%w: serving %s: %w", slot.ErrUnknown, s.Config.Listen.V, err))
 		}
 	})
-	s.work.Go(func() { pool.Refill() })
 	s.work.Go(func() {
-		if err := s.disp.Run(work); err != nil {
+		if store, ok := s.Store.(rehearser); ok {
+			store.Rehearse(work)
+		}
+		pool.Refill()
+	})
+	s.work.Go(func() {
+		err := s.disp.Run(work)
+		if !s.StopWorkers { // whoever ends from now on starts what follows itself
+			s.lock.release()
+		}
+		if err != nil {
 			stop(err)
 		}
 	})
@@ -127,9 +143,14 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 		}
 	})
 	s.work.Go(func() { s.sweeps(work) })
+	s.work.Go(func() {
+		if err := s.guard(work); err != nil {
+			stop(err)
+		}
+	})
 	s.work.Go(func() { s.reloads(work) })
 	s.work.Go(func() { s.live.Run(work, s.badConfig) })
-	s.work.Go(func() { watchdog(work) })
+	s.work.Go(func() { s.dog.run(work, s.disp.Nudge) })
 
 	s.Log.Info("serving", "listen", s.Config.Listen.V, "store", s.Store.Address(), "pid", os.Getpid())
 	notify(daemon.SdNotifyReady)
@@ -171,35 +192,59 @@ func (a *App) verify(ctx context.Context) (verdict <-chan error, err error) {
 	}
 }
 
-func notify(state string) { daemon.SdNotify(false, state) } //nolint:errcheck // nobody listens
+// guardEvery is how often the daemon sees to it that it works for the store that
+// others find at its address.
+const guardEvery = 2 * time.Second
 
-// watchdog tells systemd that we live, for as long as we do.
-func watchdog(ctx context.Context) {
-	every, err := daemon.SdWatchdogEnabled(false)
-	if err != nil || every == 0 {
-		return
-	}
-	tick := time.NewTicker(every / 3)
+// guard ends with an error when the store is not at its address any more: who is
+// told of this daemon there would wait for nothing.
+func (s *server) guard(ctx context.Context) error {
+	var first os.FileInfo // a new store is made by the first write
+	tick := time.NewTicker(guardEvery)
 	defer tick.Stop()
-	for {
+	for missed := 0; ; {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-tick.C:
-			notify(daemon.SdNotifyWatchdog)
+		}
+		now, err := os.Stat(s.Config.StorePath())
+		if first == nil {
+			first = now
+		}
+		if first == nil || err == nil && os.SameFile(first, now) {
+			missed = 0
+			continue
+		}
+		if missed++; missed > 1 {
+			return &slot.UnknownError{Op: "serve", Store: s.Store.Address(), Err: slot.ErrMoved,
+				Hint: "the file was removed or replaced under the daemon; start it again for the one that is there now"}
 		}
 	}
 }
 
+// supervisorEnv is what supervisors are given: their workers can read it, whatever
+// their own environment is.
+func (s *server) supervisorEnv() []string {
+	cfg := s.live.Current()
+	return without(os.Environ(), slices.DeleteFunc(Secrets(cfg), func(name string) bool {
+		return slices.ContainsFunc(cfg.Rules, func(r config.Rule) bool { return slices.Contains(r.Env.V, name) })
+	}))
+}
+
 func (s *server) dispatcher(pool *standby.Pool) *dispatch.Dispatcher {
-	return s.NewDispatcher(pool, &s.gates, s.live.Current, s.metrics, s.Log, func(kind string, ref slot.Ref) { s.feed.Tell(kind, ref.String()) })
+	d := s.NewDispatcher(pool, &s.gates, s.live.Current, s.metrics, s.Log, func(kind string, ref slot.Ref) { s.feed.Tell(kind, ref.String()) })
+	d.Beat = s.dog.round
+	return d
 }
 
 // NewDispatcher puts the one path together.
 func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *config.Config, m dispatch.Metrics, log *slog.Logger, tell func(string, slot.Ref)) *dispatch.Dispatcher {
+	together, _ := a.Queue.(dispatch.Together) // our queue is kept with our claims
+	holder := func(path, command string, p slot.Process) slot.Holder { return holderBy(cfg(), path, command, p) }
 	return dispatch.New(dispatch.Parts{
-		Queue: a.Queue, Claims: a.Store, Journal: a.Store, Taker: a.Taker(), Gates: g, Plans: plans{cfg}, Pool: pool,
-		Watcher: Sight{}, Clock: a.Clock, Metrics: m, Log: log, Holder: a.Holder, State: a.Store.Dir(),
+		Queue: a.Queue, Together: together, Claims: a.Store, Journal: a.Store, Taker: a.Taker(), Gates: g, Plans: plans{cfg}, Pool: pool,
+		Sight: Sight{}, Clock: a.Clock, Metrics: m, Log: log, Holder: holder, State: a.Store.Dir(),
 		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Reap, Tell: tell,
 	})
 }
@@ -214,7 +259,13 @@ func (s *server) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	tokens, err := tokensOf(cfg)
+	if err != nil {
+		return err
+	}
+	tokens = append(tokens, s.admin)
 	s.hooks.Store(&hooks)
+	s.tokens.Store(&tokens)
 	for _, w := range cfg.Warnings {
 		s.Log.Warn(w)
 	}
@@ -283,85 +334,24 @@ func (s *server) forget(ctx context.Context, cfg *config.Config) {
 	spool, e := os.ReadDir(s.spool())
 	for _, entry := range spool {
 		info, e := entry.Info()
-		if e == nil && info.ModTime().Before(before.Add(-24*time.Hour)) {
-			err = errors.Join(err, os.Remove(filepath.Join(s.spool(), entry.Name())))
+		if e != nil || info.ModTime().After(before.Add(-24*time.Hour)) {
+			continue
+		}
+		path := filepath.Join(s.spool(), entry.Name())
+		named, e := s.Queue.Names(ctx, path)
+		if err = errors.Join(err, e); e == nil && !named {
+			err = errors.Join(err, os.Remove(path))
 		}
 	}
 	if !errors.Is(e, os.ErrNotExist) {
 		err = errors.Join(err, e)
 	}
-	if err = errors.Join(err, s.Tidy(ctx)); err != nil && ctx.Err() == nil {
+	if err = errors.Join(err, s.Tidy(ctx, cfg.Retention)); err != nil && ctx.Err() == nil {
 		s.Log.Warn("not all that is old could be removed", "err", err)
 	}
 }
 
 func (s *server) spool() string { return filepath.Join(s.Store.Dir(), "deliveries") }
-
-// stopAll ends all runs of the queue, whichever daemon started them.
-func (s *server) stopAll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopMost)
-	defer cancel()
-	items, err := s.Queue.Items(ctx, queue.Filter{State: string(queue.Running)})
-	if err != nil {
-		return err
-	}
-	var wait sync.WaitGroup
-	errs := make([]error, len(items))
-	for i, it := range items {
-		wait.Go(func() {
-			stop := Stopper{App: s.App, Ref: it.Ref, Path: slot.PathManual, Reason: "the daemon was told to stop its workers", Log: s.Log}
-			errs[i] = s.stopOne(ctx, stop, it.Run)
-		})
-	}
-	wait.Wait()
-	return errors.Join(errs...)
-}
-
-// stopOne ends a run, and waits until its supervisor has seen that there is a
-// daemon: it would start what follows itself.
-func (s *server) stopOne(ctx context.Context, stop Stopper, run string) error {
-	r, err := s.Store.Run(ctx, run)
-	if err != nil {
-		return err
-	}
-	gone, cancel, err := proc.Watch(r.Holder.Process)
-	if err == nil {
-		defer cancel()
-	}
-	if _, err := stop.Stop(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-gone: // nil if it is out of sight
-	case <-time.After(supervisorMost):
-	}
-	return nil
-}
-
-// listen opens the daemon's address.
-func listen(address string) (net.Listener, error) {
-	path, unix := strings.CutPrefix(address, "unix:")
-	if !unix {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			return nil, fmt.Errorf("%w: listen on %s: %w", slot.ErrUnknown, address, err)
-		}
-		return l, nil
-	}
-	// One that nobody listens at was left by a killed daemon.
-	if c, err := net.Dial("unix", path); err == nil {
-		c.Close()
-		return nil, fmt.Errorf("%w: somebody serves %s already", slot.ErrUnknown, path)
-	}
-	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() == os.ModeSocket {
-		os.Remove(path) //nolint:errcheck // listening tells
-	}
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: listen on %s: %w", slot.ErrUnknown, path, err)
-	}
-	return l, os.Chmod(path, 0o600)
-}
 
 // source is what the metrics are read from.
 type source struct {

@@ -267,7 +267,7 @@ func (a *App) Whoami() string { return UserName(os.Getuid()) + "@" + a.Config.Ho
 // was restarted.
 func (a *App) Overtaken(c slot.Claim) bool {
 	p := c.Holder.Process
-	return (c.Kind == slot.Supervised || c.Bound) && p.Boot != "" && p.Boot != a.Clock.BootID() &&
+	return (c.Kind == slot.Supervised || c.Bound) && p.Boot != "" && !p.Far() && p.Boot != a.Clock.BootID() &&
 		!a.Store.Capabilities().CrossHost
 }
 

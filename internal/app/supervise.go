@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 
 	"github.com/oneslot/oneslot/internal/queue"
@@ -16,16 +17,30 @@ import (
 	"github.com/oneslot/oneslot/internal/told"
 )
 
-// Warm does beforehand what a supervisor's first steps would pay for: it takes them
-// for a run that there is not. Whatever fails now fails again, and is told, then.
-func (a *App) Warm(ctx context.Context) {
-	if s, ok := a.Store.(interface{ Warm(context.Context) }); ok {
-		s.Warm(ctx)
+// rehearser is a store whose first steps cost more than the next ones.
+type rehearser interface {
+	Warm(ctx context.Context)
+	Rehearse(ctx context.Context)
+}
+
+// Warm does beforehand what a supervisor's first steps would pay for. If quiet says
+// that there is time, it takes them all, for a run that there is not. Whatever fails
+// now fails again, and is told, then.
+func (a *App) Warm(ctx context.Context, quiet func() bool) {
+	store, ok := a.Store.(rehearser)
+	if !ok || a.Queue == nil {
+		return
 	}
-	if a.Queue != nil {
-		_, _ = a.Queue.Events(ctx, queue.Filter{Run: "none"})
-		_, _ = a.Queue.Delivery(ctx, queue.DeliveryID(0))
+	store.Warm(ctx)
+	if !quiet() {
+		return
 	}
+	_, _ = a.Queue.Delivery(ctx, queue.DeliveryID(0))
+	if job, err := standby.Rehearse(); err == nil {
+		_ = supervise.Rehearse(ctx, a.spec(job))
+	}
+	store.Rehearse(ctx)
+	runtime.GC() // now, and not while a run starts; what was used is at hand again
 }
 
 // Supervise looks after the run of a job: what a supervisor of the daemon does.
@@ -34,17 +49,19 @@ func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (su
 	if err != nil {
 		return supervise.Report{}, a.decline(ctx, j, err)
 	}
-	s := supervise.Spec{
+	s := a.spec(j)
+	s.Stdin, s.Stdout, s.Stderr, s.WardenArgv = null, null, null, warden
+	return supervise.Run(ctx, s)
+}
+
+func (a *App) spec(j standby.Job) supervise.Spec {
+	return supervise.Spec{
 		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler),
 		State: a.Store.Dir(), Claim: j.Claim, Key: j.Key, Previous: j.Previous,
 		Argv: j.Argv, Env: os.Environ(), Strip: j.Strip, Dir: j.Dir,
-		Stdin: null, Stdout: null, Stderr: null,
 		Timeout: j.Timeout, LogBytes: cmp.Or(j.LogBytes, a.Config.Retention.LogBytes.V),
-		Attempt: j.Attempt, Rule: j.Rule, Tell: a.tell(j.Claim.Run), WardenArgv: warden,
+		Attempt: j.Attempt, Rule: j.Rule, Tell: a.tell(j.Claim.Run),
 	}
-	rep, err := supervise.Run(ctx, s)
-	a.Tidy(ctx) //nolint:errcheck // the run is over; doctor tells what is kept for too long
-	return rep, err
 }
 
 // decline gives back the claim of a job that cannot be begun.
@@ -53,10 +70,11 @@ func (a *App) decline(ctx context.Context, j standby.Job, err error) error {
 	return errors.Join(fmt.Errorf("%w: %w", slot.ErrUnknown, err), e)
 }
 
-// tell makes the file with the events that the run was given.
+// tell makes the file with the events that the run was given, but for those that a
+// gate ended under its claim.
 func (a *App) tell(run string) func(context.Context, func(string, []byte) (string, error)) ([]byte, error) {
 	return func(ctx context.Context, keep func(string, []byte) (string, error)) ([]byte, error) {
-		events, err := a.Queue.Events(ctx, queue.Filter{Run: run})
+		events, err := a.Queue.Events(ctx, queue.Filter{Run: run, State: string(queue.EventWaiting)})
 		if err != nil {
 			return nil, err
 		}

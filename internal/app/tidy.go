@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/rundir"
 )
 
@@ -14,9 +15,9 @@ import (
 // together.
 const tidyEvery = time.Hour
 
-// Tidy drops what is kept for longer than [retention] says: decisions, closed
-// runs, and their folders. Whoever comes first after an hour does it.
-func (a *App) Tidy(ctx context.Context) error {
+// Tidy drops what is older than is to be kept: decisions, closed runs, and their
+// folders. Whoever comes first after an hour does it.
+func (a *App) Tidy(ctx context.Context, keep config.Retention) error {
 	stamp := filepath.Join(a.Store.Dir(), "tidied")
 	now := a.Clock.Wall()
 	if fi, err := os.Stat(stamp); err == nil && now.Sub(fi.ModTime()).Abs() < tidyEvery {
@@ -28,7 +29,6 @@ func (a *App) Tidy(ctx context.Context) error {
 	if err := os.Chtimes(stamp, now, now); err != nil {
 		return err
 	}
-	keep := a.Config.Retention
 	var err error
 	if a.Server == nil { // a daemon drops its own
 		_, err = a.Store.Prune(ctx, now.Add(-keep.Decisions.V))

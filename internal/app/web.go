@@ -12,13 +12,14 @@ import (
 	"github.com/oneslot/oneslot/internal/api"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/intake/hook"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // web is the HTTP server around a handler. Bodies have times of their own.
 func (s *server) web(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ConnContext: api.ConnContext,
-		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 2 * time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 }
 
@@ -31,18 +32,15 @@ func (s *server) handler() (http.Handler, error) {
 		return nil, err
 	}
 	desk := newDesk(s.Queue, s.live.Current)
-	tokens, err := s.tokens()
-	if err != nil {
-		return nil, err
-	}
 	mux := http.NewServeMux()
 	mux.Handle(hook.Prefix, hook.New(hook.Options{
 		Hook: s.hook, Sink: telling{desk, s.feed}, SpoolDir: s.spool(), Now: s.Clock.Wall, Log: s.Log, Metrics: s.metrics,
 	}))
 	mux.Handle("/", api.New(api.Options{
-		Claims: s.Store, Queue: s.Queue, Broker: broker{s.App, desk, s.Log}, Grammar: s.Config.Grammar(nil),
-		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Tokens: tokens, Open: s.Config.Local(),
-		Version: s.Version, Metrics: s.metrics, Log: s.Log, Feed: s.feed,
+		Claims: s.Store, Queue: s.Queue, Broker: broker{s.App, desk, s.Log},
+		Grammar: func() slot.Grammar { return s.live.Current().Grammar(nil) }, Tokens: func() []api.Token { return *s.tokens.Load() },
+		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Open: s.Config.Local(),
+		Version: s.Version, Metrics: s.metrics, Renewed: s.metrics.Renewed, Log: s.Log, Feed: s.feed,
 		Ready: func(ctx context.Context) error {
 			_, err := s.Queue.NextDue(ctx, nil)
 			return err
@@ -89,24 +87,28 @@ func hooksOf(cfg *config.Config) (map[string]hook.Hook, error) {
 	return hooks, nil
 }
 
-// tokens are those of the configuration and of the environment, and the one of the
-// administrator, which is made anew with each start and lies beside the store.
-func (s *server) tokens() ([]api.Token, error) {
+// tokensOf reads the tokens of a configuration.
+func tokensOf(cfg *config.Config) ([]api.Token, error) {
 	var list []api.Token
-	for _, t := range s.Config.Tokens {
-		secret, _, err := s.Config.ReadSecret(t.Secret)
+	for _, t := range cfg.Tokens {
+		secret, _, err := cfg.ReadSecret(t.Secret)
 		if err != nil {
 			return nil, err
 		}
 		role, _ := api.ParseRole(t.Role.V) // the configuration was checked
 		list = append(list, api.NewToken(t.Name.V, role, secret))
 	}
+	return list, nil
+}
+
+// newAdmin makes the administrator's token, which lies beside the store.
+func newAdmin(dir string) (api.Token, error) {
 	random := make([]byte, 32)
 	rand.Read(random)
 	admin := base64.RawURLEncoding.EncodeToString(random)
-	path := filepath.Join(s.Store.Dir(), "admin.token")
+	path := filepath.Join(dir, "admin.token")
 	if err := os.WriteFile(path+".new", []byte(admin+"\n"), 0o600); err != nil {
-		return nil, err
+		return api.Token{}, err
 	}
-	return append(list, api.NewToken("admin.token", api.Admin, []byte(admin))), os.Rename(path+".new", path)
+	return api.NewToken("admin.token", api.Admin, []byte(admin)), os.Rename(path+".new", path)
 }

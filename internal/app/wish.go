@@ -70,6 +70,9 @@ func (d desk) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) 
 func inOrder(wishes []queue.Wish, accepted []queue.Accepted) (results []hook.Result, kept bool) {
 	for _, w := range wishes {
 		n := max(len(w.Policies), 1)
+		if w.Event.Ref.IsZero() { // its rules are asked when its ref is found
+			n = 1
+		}
 		best := accepted[0]
 		for _, a := range accepted[:n] {
 			if weight(a.Intake) > weight(best.Intake) {
@@ -78,6 +81,9 @@ func inOrder(wishes []queue.Wish, accepted []queue.Accepted) (results []hook.Res
 		}
 		accepted = accepted[n:]
 		kept = kept || best.Event.ID != ""
+		if w.Event.Ref.IsZero() && best.Intake == slot.Queued {
+			best.Reason = "it names no pull request; kept until one with its head is looked up, which this version cannot"
+		}
 		results = append(results, hook.Result{ID: best.Event.ID, Intake: best.Intake, Of: best.Of, Reason: best.Reason})
 	}
 	return results, kept

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/config"
@@ -22,20 +23,27 @@ func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 
 func (a *App) config() *config.Config { return a.Config }
 
-// Work works the queue of one ref until over says so, or nothing of it is left. A
-// nil over never does.
+// Work works the queue of one ref until over says so, or nothing of it is left, or a
+// daemon does. A nil over never says so.
 func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over func(context.Context) (bool, error)) error {
 	set, err := a.gatesOf(a.Config)
 	if err != nil {
 		return err
 	}
-	if over == nil {
-		over = func(context.Context) (bool, error) { return false, nil }
+	done := func(ctx context.Context) (bool, error) {
+		if over != nil {
+			if done, err := over(ctx); err != nil || done {
+				return done, err
+			}
+		}
+		pid, err := a.Daemon()
+		return pid != 0, err
 	}
 	log := slog.New(slog.DiscardHandler)
-	pool := standby.NewPool(supervisor, log)
+	pool := standby.NewPool(supervisor, os.Environ, log)
+	pool.Spare = false
 	defer pool.Close()
-	return a.NewDispatcher(pool, set, a.config, uncounted{}, log, func(string, slot.Ref) {}).Work(ctx, ref, over)
+	return a.NewDispatcher(pool, set, a.config, uncounted{}, log, func(string, slot.Ref) {}).Work(ctx, ref, done)
 }
 
 // uncounted is for whoever serves no metrics.

@@ -23,6 +23,8 @@ func (r Request) Validate() error {
 		return bad("a claim starts supervised or detached, not %q", r.Kind)
 	case r.TTL < slot.MinTTL:
 		return bad("time to live %v is under %v", r.TTL, slot.MinTTL)
+	case r.TTL > slot.MaxTTL:
+		return bad("time to live %v is over %v", r.TTL, slot.MaxTTL)
 	case r.Grace < 0 || r.Grace > r.TTL/3:
 		return bad("grace time %v is over a third of the time to live %v", r.Grace, r.TTL)
 	case r.Kind == slot.Supervised && r.Run == "":

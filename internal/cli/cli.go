@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,8 +80,8 @@ func (c *cli) sources(cmd *cobra.Command) config.Sources {
 	src := c.Config
 	src.ConfigFlag = c.config
 	src.Flags = map[string]string{}
-	for _, key := range []string{"store", "listen"} {
-		if f := cmd.Flags().Lookup(key); f != nil && f.Changed {
+	for _, key := range []string{"store", "listen", "waiting_max"} {
+		if f := cmd.Flags().Lookup(strings.ReplaceAll(key, "_", "-")); f != nil && f.Changed {
 			src.Flags[key] = f.Value.String()
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -161,16 +160,24 @@ func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted [
 		if err := c.work(cmd, a, ref, end.over); err != nil {
 			return err
 		}
-		return end.verdict(cmd.Context())
+		// A daemon that began meanwhile does the rest.
+		if pid, err := a.Daemon(); err != nil {
+			return err
+		} else if pid == 0 {
+			return end.verdict(cmd.Context())
+		}
 	}
 	ctx, stop := interruptible(cmd.Context())
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		done, err := end.over(ctx)
-		if done || err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if done {
 			stop()
-			return errors.Join(err, end.verdict(cmd.Context()))
+			return end.verdict(cmd.Context())
 		}
 		select {
 		case <-ctx.Done():
@@ -185,7 +192,7 @@ type wishEnd struct {
 	app  *app.App
 	ref  slot.Ref
 	ids  []string
-	last []queue.Record
+	last []queue.Record // those of them that have ended
 }
 
 // over reports whether all events of the wish have ended.
@@ -207,8 +214,25 @@ func (w *wishEnd) over(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// verdict is the exit code of a wish that has ended: the worst of its events'.
+// missing counts the events of the wish that were not found at the last look.
+func (w *wishEnd) missing() (n int) {
+	for _, id := range w.ids {
+		if !slices.ContainsFunc(w.last, func(r queue.Record) bool { return r.ID == id }) {
+			n++
+		}
+	}
+	return n
+}
+
+// verdict is the exit code of a wish that has ended: the worst of its events'. What
+// became of an event that is not on record any more is not known.
 func (w *wishEnd) verdict(ctx context.Context) error {
+	if _, err := w.over(ctx); err != nil {
+		return err
+	}
+	if n := w.missing(); n > 0 {
+		return fmt.Errorf("%w: %d of the wish's %d events are not among those that %s lists", slot.ErrUnknown, n, len(w.ids), w.app.Store.Address())
+	}
 	worst := exitOK
 	for _, r := range w.last {
 		switch r.State {

@@ -198,7 +198,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	if err != nil {
 		told = err
 	}
-	a.Tidy(ctx) //nolint:errcheck // the run is over; doctor tells what is kept for too long
+	a.Tidy(ctx, a.Config.Retention) //nolint:errcheck // the run is over; doctor tells what is kept for too long
 	return rep, c.ending(ref, got, err, o.refusing)
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -19,23 +20,26 @@ import (
 const superviseVerbName = "supervise-internal"
 
 func (c *cli) superviseVerb() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:    superviseVerbName,
 		Short:  "A supervisor that waits for its job; started by oneslot itself",
 		Hidden: true,
 		Args:   c.exactly(0, "no arguments"),
 		RunE:   func(cmd *cobra.Command, _ []string) error { return c.superviseJob(cmd) },
 	}
+	cmd.Flags().String("waiting-max", "", "the setting that whoever works the queue goes by")
+	return cmd
 }
 
 // supervisorArgv starts a supervisor with the configuration of this command. Its
-// store is this command's, whatever the file says by then.
+// store, and what that was opened with, are this command's, whatever the file says
+// by then.
 func (c *cli) supervisorArgv(a *app.App) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
 	}
-	argv := []string{self, superviseVerbName, "--store", a.Store.Address()}
+	argv := []string{self, superviseVerbName, "--store", a.Store.Address(), "--waiting-max", config.FormatDuration(a.Config.WaitingMax.V)}
 	if c.config != "" {
 		argv = append(argv, "--config", c.config)
 	}
@@ -44,7 +48,7 @@ func (c *cli) supervisorArgv(a *app.App) ([]string, error) {
 
 // openAnyway opens the store for a supervisor. Its file may be broken by now, and
 // the daemon goes by the last good one: what a run needs of that comes with the
-// job, and all else is as by default. broken says so.
+// job, and all else is as by default, but that nothing old is dropped. broken says so.
 func (c *cli) openAnyway(cmd *cobra.Command) (a *app.App, broken error, err error) {
 	a, err = c.open(cmd)
 	if !errors.Is(err, slot.ErrConfig) {
@@ -56,6 +60,7 @@ func (c *cli) openAnyway(cmd *cobra.Command) (a *app.App, broken error, err erro
 	if e != nil {
 		return nil, nil, err
 	}
+	cfg.Retention.Decisions.V = math.MaxInt64
 	broken = err
 	a, err = app.New(cfg)
 	return a, broken, err
@@ -69,7 +74,7 @@ func (c *cli) superviseJob(cmd *cobra.Command) error {
 		return err
 	}
 	ctx := cmd.Context()
-	a.Warm(ctx)
+	a.Warm(ctx, func() bool { return standby.Quiet(c.In) })
 	job, err := standby.Receive(c.In)
 	if errors.Is(err, standby.ErrNoJob) {
 		return nil
@@ -86,21 +91,24 @@ func (c *cli) superviseJob(cmd *cobra.Command) error {
 		return err
 	}
 	if broken != nil {
-		return broken // without a daemon nobody knows the rules
+		return broken // without a daemon nobody knows the rules, nor what is old
 	}
+	a.Tidy(ctx, a.Config.Retention) //nolint:errcheck // the run is over; doctor tells what is kept for too long
 	return c.followUp(cmd, a, job)
 }
 
 // followUp works the queue for the ref of a run that has ended, if no daemon does.
 func (c *cli) followUp(cmd *cobra.Command, a *app.App, job standby.Job) error {
-	if a.Queue == nil {
-		return nil
-	}
-	pid, err := a.Daemon()
-	if err != nil || pid != 0 {
+	supervisor, err := c.supervisorArgv(a)
+	if err != nil {
 		return err
 	}
-	return c.work(cmd, a, job.Claim.Ref, nil)
+	ctx, stop := interruptible(cmd.Context())
+	err = a.FollowUp(ctx, supervisor, job.Claim.Ref)
+	if code := stop(); code != nil {
+		return code
+	}
+	return err
 }
 
 // holdUnitVerb is what a unit runs that stands for a run; see gate.HoldUnit.

@@ -64,13 +64,17 @@ type gateType struct {
 	keys    []string // beside those that every foreign gate takes
 	needs   []string // one of these must be there
 	remote  bool     // what it asks may be far away: closed for a while if it fails
+	own     bool     // it asks our store: closed if that fails
 	foreign bool     // it asks somebody else, and can fail
 }
 
 // onError is what a gate of this type does by default.
 func (t gateType) onError() OnError {
-	if t.remote {
+	switch {
+	case t.remote:
 		return OnError{Closed: true, For: 10 * time.Minute}
+	case t.own:
+		return OnError{Closed: true}
 	}
 	return OnError{}
 }
@@ -105,11 +109,11 @@ func (g *Gate) keys() []gateKey {
 // cheap before the dear.
 func gateTypes() []gateType {
 	return []gateType{
-		{name: "hold", always: true},
+		{name: "hold", always: true, own: true},
 		{name: "trust", always: true},
 		{name: "already_handled", always: true},
-		{name: "capacity", always: true},
-		{name: "breaker", always: true},
+		{name: "capacity", always: true, own: true},
+		{name: "breaker", always: true, own: true},
 		{name: "hours", keys: []string{"hours", "tz"}, needs: []string{"hours"}},
 		{name: "process", foreign: true, keys: []string{"pid_file", "flock"}, needs: []string{"pid_file", "flock"}},
 		{name: "systemd", foreign: true, keys: []string{"user", "units", "hold_unit"}, needs: []string{"units", "hold_unit"}},
@@ -153,7 +157,7 @@ func (c *Config) GatesInForce() []Gate {
 		}
 		if t.always && !written {
 			g := newGate(Origin{})
-			g.Type.V = t.name
+			g.Type.V, g.OnError.V = t.name, t.onError()
 			list = append(list, g)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 )
 
 // Secret is where a secret is to be found; it is read when it is needed. One of
@@ -113,18 +112,6 @@ func dropLineEnd(b []byte) ([]byte, bool) {
 		rest = bytes.TrimSuffix(rest, []byte("\r"))
 	}
 	return rest, ok
-}
-
-// SecretVariables names the variables that hold secrets of the coordinator, which
-// no worker is given unless its rule lists them.
-func (c *Config) SecretVariables() []string {
-	list := []string{"ONESLOT_API_TOKEN"}
-	for _, s := range c.secrets() {
-		if s.Env.V != "" && !slices.Contains(list, s.Env.V) {
-			list = append(list, s.Env.V)
-		}
-	}
-	return list
 }
 
 func (c *Config) secrets() []Secret {

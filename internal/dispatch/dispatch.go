@@ -23,14 +23,11 @@ type Gates interface {
 	Hold(ctx context.Context, a gate.Ask, run gate.Run) (gate.Decision, func(context.Context))
 }
 
-// Taker takes slots.
-type Taker interface {
-	Take(ctx context.Context, req claim.Request) (claim.Grant, error)
-}
-
-// Watcher tells of the end of processes.
-type Watcher interface {
-	Watch(p slot.Process) (gone <-chan struct{}, stop func(), err error)
+// Together is a queue that is kept with the claims.
+type Together interface {
+	// AcquireFor is claim.Store's Acquire and queue.Store's Begin in one step: both,
+	// or neither.
+	AcquireFor(ctx context.Context, req claim.Request, b queue.Begin) (claim.Grant, queue.Look, error)
 }
 
 // Plan is what is to run for a work item.
@@ -57,24 +54,26 @@ type Plans interface {
 type Metrics interface {
 	Decided(verdict slot.Verdict, reason string)
 	Claimed(d time.Duration) // from the question to the grant
-	Started(d time.Duration) // from the item's due time to the hand-over
+	Started(d time.Duration) // from the acceptance of its newest event to the hand-over
 	Peeked(d time.Duration)  // from the last look at what others do to the hand-over
 }
 
-// Parts are what a Dispatcher works with. All are needed.
+// Parts are what a Dispatcher works with. All but Together and Beat are needed.
 type Parts struct {
 	Queue   queue.Store
 	Claims  claim.Store
 	Journal claim.Journal
-	Taker   Taker
+	Taker   *claim.Taker
 	Gates   Gates
 	Plans   Plans
 	Pool    *standby.Pool
-	Watcher Watcher
+	Sight   claim.Sight // of processes of this host
 	Clock   clock.Clock
 	Metrics Metrics
 	Log     *slog.Logger
 
+	// Together is Queue, if that is kept with Claims.
+	Together Together
 	// Holder describes us as the holder of a claim whose supervisor is p.
 	Holder func(path, command string, p slot.Process) slot.Holder
 	State  string // the folder of runs and registry
@@ -83,6 +82,8 @@ type Parts struct {
 	Tell func(kind string, ref slot.Ref)
 	// Reap ends and settles what a dead run of the ref left.
 	Reap func(ctx context.Context, ref slot.Ref) error
+	// Beat is told of each round of Run that was made.
+	Beat func()
 }
 
 // Dispatcher starts what is due.
@@ -90,12 +91,15 @@ type Dispatcher struct {
 	Parts
 
 	changes atomic.Int64 // of what gates look at
+	rooms   atomic.Int64 // times that somebody gave something back
 
 	mu      sync.Mutex
 	inHand  map[int64]bool    // items that a goroutine of ours works on
 	watched map[string]func() // claims whose holder's end we wait for
 	full    fullness
-	slots   chan struct{} // how many items are worked on at once
+	failing map[int64]pause // items whose steps could not be written
+	ill     pause           // of the store, as it seems
+	slots   chan struct{}   // how many items are worked on at once
 	nudge   chan struct{}
 	over    chan struct{} // closed when no watch is of use any more
 	work    sync.WaitGroup
@@ -104,7 +108,7 @@ type Dispatcher struct {
 // New puts a dispatcher together. It runs or works once.
 func New(p Parts) *Dispatcher {
 	return &Dispatcher{
-		Parts: p, inHand: map[int64]bool{}, watched: map[string]func(){}, over: make(chan struct{}),
+		Parts: p, inHand: map[int64]bool{}, watched: map[string]func(){}, failing: map[int64]pause{}, over: make(chan struct{}),
 		slots: make(chan struct{}, atOnce), nudge: make(chan struct{}, 1),
 	}
 }
@@ -130,11 +134,12 @@ const gateEvery = 10 * time.Second
 // Run starts what is due until ctx ends, and then waits for what is in hand. The
 // error says that the queue cannot tell of changes at all.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	woken, err := d.Queue.Woken(ctx)
+	woken, renew, err := d.Queue.Woken(ctx)
 	if err != nil {
 		return err
 	}
 	defer d.close()
+	d.rewound(ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	steps := newSteps(d.Clock)
@@ -148,12 +153,30 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		case <-timer.C:
 		}
 		if step := steps.step(); step != 0 {
-			d.Log.Warn("the wall clock was set; times to come move with it", "by", step)
-			if err := d.Queue.Shift(ctx, step); err != nil {
+			d.Log.Warn("the wall clock was set", "by", step)
+			if err := d.Queue.Shift(ctx, min(step, 0)); err != nil {
 				d.Log.Error("the queue's times could not be moved", "err", err)
 			}
 		}
+		// Whoever works a ref without a daemon may have taken our place.
+		if err := renew(ctx); err != nil && ctx.Err() == nil {
+			d.Log.Error("the queue may not tell of changes by others", "err", err)
+		}
 		timer.Reset(d.round(ctx))
+		if d.Beat != nil {
+			d.Beat()
+		}
+	}
+}
+
+// rewound is for steps of the wall clock while nobody worked the queue.
+func (d *Dispatcher) rewound(ctx context.Context) {
+	n, err := d.Queue.Rewound(ctx)
+	switch {
+	case err != nil:
+		d.Log.Error("the queue's times could not be looked at", "err", err)
+	case n > 0:
+		d.Log.Warn("the wall clock was set back: items from times to come are looked at now", "items", n)
 	}
 }
 
@@ -180,6 +203,9 @@ const longest = time.Minute
 func (d *Dispatcher) round(ctx context.Context) time.Duration {
 	d.Gates.Tick()
 	for ctx.Err() == nil {
+		if all, _ := d.resting(); all > 0 {
+			return all
+		}
 		free := atOnce - len(d.slots)
 		busy, full, none := d.occupied()
 		if free == 0 { // whoever ends nudges
@@ -195,11 +221,12 @@ func (d *Dispatcher) round(ctx context.Context) time.Duration {
 			}
 			return time.Second
 		}
-		if len(looks) == 0 {
-			return d.untilNext(ctx, busy, len(full) > 0)
-		}
 		for _, l := range looks {
 			d.hand(ctx, l)
+			busy = append(busy, l.Item.ID)
+		}
+		if len(looks) < free { // that was all
+			return d.untilNext(ctx, busy, len(full) > 0)
 		}
 	}
 	return longest
@@ -209,6 +236,9 @@ func (d *Dispatcher) untilNext(ctx context.Context, busy []int64, full bool) tim
 	wait := longest
 	if full {
 		wait = fullFor
+	}
+	if _, first := d.resting(); first > 0 {
+		wait = min(wait, first)
 	}
 	due, err := d.Queue.NextDue(ctx, busy)
 	switch {
@@ -227,35 +257,42 @@ func (d *Dispatcher) hand(ctx context.Context, l queue.Look) {
 	d.inHand[l.Item.ID] = true
 	d.mu.Unlock()
 	d.work.Go(func() {
-		defer func() {
-			d.mu.Lock()
-			delete(d.inHand, l.Item.ID)
-			d.mu.Unlock()
-			<-d.slots
-			d.Nudge()
-		}()
-		d.try(context.WithoutCancel(ctx), l)
+		written := d.try(context.WithoutCancel(ctx), l)
+		d.tried(l.Item.ID, written)
+		<-d.slots
+		d.Nudge()
 	})
 }
 
-// occupied lists what is not to be picked: items in hand, repositories that may
-// start nothing; none says that nothing at all may start.
+// occupied lists what is not to be picked: items in hand or left alone, repositories
+// that may start nothing; none says that nothing at all may start.
 func (d *Dispatcher) occupied() (busy []int64, full []string, none bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	now := d.Clock.Boot()
 	for id := range d.inHand {
 		busy = append(busy, id)
 	}
-	if d.full.until > 0 && d.Clock.Boot() >= d.full.until {
+	for id, p := range d.failing {
+		if p.until > now {
+			busy = append(busy, id)
+		}
+	}
+	if d.full.until > 0 && now >= d.full.until {
 		d.full = fullness{}
 	}
 	return busy, d.full.repos, d.full.all
 }
 
-// crowded notes that a claim was refused because as many run as may.
-func (d *Dispatcher) crowded(ref slot.Ref, l claim.Limits) {
+// crowded notes that a claim was refused because as many run as may. rooms is how
+// often somebody had given something back when it was asked for: what was given
+// since may be room for it.
+func (d *Dispatcher) crowded(ref slot.Ref, l claim.Limits, rooms int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.rooms.Load() != rooms {
+		return
+	}
 	d.full.until = d.Clock.Boot() + fullFor
 	if l.PerRepo > 0 && len(d.full.repos) < 64 {
 		d.full.repos = append(d.full.repos, ref.Repo())
@@ -268,5 +305,6 @@ func (d *Dispatcher) crowded(ref slot.Ref, l claim.Limits) {
 func (d *Dispatcher) roomy() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.rooms.Add(1)
 	d.full = fullness{}
 }

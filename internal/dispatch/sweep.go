@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -41,7 +42,11 @@ func (d *Dispatcher) Sweep(ctx context.Context) ([]Repair, error) {
 		return found, err
 	}
 	for _, c := range live {
-		d.watch(c) // if it has ended, what it left is cleared now
+		// If its holder has ended, or it is overdue, what it left is cleared now.
+		// Those out of sight are only waited for where somebody wants their slot.
+		if !c.Holder.Process.IsZero() && !c.Holder.Process.Far() {
+			d.watch(c)
+		}
 	}
 	late, err := d.late(ctx)
 	for _, r := range late {
@@ -62,6 +67,8 @@ func (d *Dispatcher) check(ctx context.Context, it queue.Item) (*Repair, error) 
 	}
 	run, err := d.Journal.Run(ctx, it.Run)
 	switch {
+	case err != nil && !errors.Is(err, slot.ErrUsage):
+		return nil, err
 	case err != nil:
 		// The store lost it, or never knew it: its claim is over, so nothing of it
 		// can start any more.
@@ -69,6 +76,9 @@ func (d *Dispatcher) check(ctx context.Context, it queue.Item) (*Repair, error) 
 	case run.State != slot.RunEnded && s.Live() == nil:
 		if err := d.Reap(ctx, it.Ref); err != nil {
 			return nil, err
+		}
+		if run, err = d.Journal.Run(ctx, it.Run); err != nil || run.State != slot.RunEnded {
+			return nil, err // somebody has the slot now, and clears
 		}
 		return &Repair{it.Ref, it.Run, "its claim was over, but its tree was not known to be gone: cleared"}, nil
 	case run.State != slot.RunEnded:
@@ -115,16 +125,20 @@ func (d *Dispatcher) report(ctx context.Context, found []Repair, r *Repair) []Re
 	return append(found, *r)
 }
 
-// Alarm tells of items that have been put off for longer than after.
+// alarmMost bounds the words of one alarm.
+const alarmMost = 1000
+
+// Alarm tells of items that have been put off for longer than after, those put off
+// for longest first.
 func (d *Dispatcher) Alarm(ctx context.Context, after time.Duration) error {
-	items, err := d.Queue.Items(ctx, queue.Filter{State: string(queue.Pending), Limit: 1000})
+	now := d.Clock.Wall()
+	items, err := d.Queue.Items(ctx, queue.Filter{PutOff: now.Add(-after), Limit: alarmMost})
 	if err != nil {
 		return err
 	}
 	for _, it := range items {
-		if by := d.Clock.Wall().Sub(it.Deferred); !it.Deferred.IsZero() && by > after {
-			d.Log.Warn("put off for long", "ref", it.Ref, "rule", it.Policy.Rule, "for", by.Round(time.Second), "reason", it.Reason, "detail", it.Detail, "looks", it.Defers)
-		}
+		d.Log.Warn("put off for long", "ref", it.Ref, "rule", it.Policy.Rule, "for", now.Sub(it.Deferred).Round(time.Second),
+			"reason", it.Reason, "detail", it.Detail, "looks", it.Defers)
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -26,21 +25,24 @@ type attempt struct {
 	sup  *standby.Supervisor
 	ask  gate.Ask
 
+	begun   bool          // the item is the run's; it became so with the claim
+	failed  bool          // a step could not be written
+	rooms   int64         // how often room was made when the claim was asked for
+	asked   time.Duration // boot time of the question for the claim
 	changes int64         // how many the dispatcher knew of when the gates were asked
 	peeked  time.Duration // boot time of the last look
 }
 
-// try is the path. It ends with a start, or with a decision that says why not.
-func (d *Dispatcher) try(ctx context.Context, l queue.Look) {
+// try is the path. It ends with a start, or with a decision that says why not; and
+// reports whether all of it could be written.
+func (d *Dispatcher) try(ctx context.Context, l queue.Look) (written bool) {
 	a := &attempt{Dispatcher: d, look: l}
-	if !a.planned(ctx) || !a.mayGo(ctx) {
-		return
+	if a.planned(ctx) && a.mayGo(ctx) {
+		if grant, ok := a.claimed(ctx); ok {
+			a.under(ctx, grant)
+		}
 	}
-	grant, ok := a.claimed(ctx)
-	if !ok {
-		return
-	}
-	a.under(ctx, grant)
+	return !a.failed
 }
 
 // planned reads what is to run, and makes the item's events dead letters if that
@@ -98,12 +100,7 @@ func (a *attempt) obey(ctx context.Context, dec gate.Decision, run string) bool 
 	switch dec.Verdict {
 	case slot.Defer:
 		until := dec.Until
-		switch {
-		case run == "" && strings.HasPrefix(dec.Reason, slot.ReasonCapacity):
-			// It stays due: whatever ends makes room.
-			a.crowded(a.look.Item.Ref, a.Plans.Limits())
-			until = a.Clock.Wall()
-		case until.IsZero():
+		if until.IsZero() {
 			until = a.Clock.Wall().Add(gateEvery)
 		}
 		a.done("defer", a.Queue.Defer(ctx, it, run, until, a.decision(slot.Defer, dec.Reason, dec.Detail, "it is looked at again; nothing is spent")))
@@ -154,16 +151,16 @@ func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
 		Dir:    filepath.Join(a.State, "runs", a.run), Warden: a.Warden,
 		TTL: a.plan.TTL, Grace: a.plan.Grace, Limits: a.Plans.Limits(),
 	}
-	asked := a.Clock.Boot()
-	grant, err := a.Taker.Take(ctx, a.req)
+	a.asked, a.rooms = a.Clock.Boot(), a.Dispatcher.rooms.Load()
+	grant, err := a.take(ctx)
 	var busy *slot.BusyError
 	if errors.As(err, &busy) && busy.Claim.Kind == slot.Waiting {
 		// What it waits for is an event that a rule wants, and here is one.
 		a.req.Displace = &claim.Displace{Claim: busy.Claim.ID, Why: claim.Resumed, Detail: "an event came for it"}
-		grant, err = a.Taker.Take(ctx, a.req)
+		grant, err = a.take(ctx)
 	}
 	if err == nil {
-		a.Metrics.Claimed(a.Clock.Boot() - asked)
+		a.Metrics.Claimed(a.Clock.Boot() - a.asked)
 		return grant, true
 	}
 	sup.Close()
@@ -179,22 +176,26 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	var def *slot.DeferError
 	until := a.Clock.Wall().Add(gateEvery)
 	switch {
+	case errors.Is(err, queue.ErrStale):
+		a.done("claim", err)
 	case errors.As(err, &def) && def.Reason == slot.ReasonCapacity:
-		// It stays due: whatever ends makes room, and nothing need be written.
-		a.crowded(it.Ref, a.req.Limits)
-		a.Metrics.Decided(slot.Defer, def.Reason)
-		return
+		// It stays due, for whatever ends makes room; what it waits for is written once.
+		a.crowded(it.Ref, a.req.Limits, a.rooms)
+		d := a.onRecord(def.Reason, def.Detail)
+		if it.Reason != def.Reason {
+			a.done("defer", a.Queue.Defer(ctx, it.ID, "", it.Due, d))
+		}
 	case errors.As(err, &def):
 		if !def.Until.IsZero() {
 			until = def.Until
 		}
-		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.decision(slot.Defer, def.Reason, def.Detail, "it is looked at again; nothing is spent")))
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.onRecord(def.Reason, def.Detail)))
 	case errors.As(err, &busy):
 		a.watch(busy.Claim)
 		if at := busy.Claim.ExpiresAt; !at.IsZero() && at.Before(until) && at.After(a.Clock.Wall()) {
 			until = at
 		}
-		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.decision(slot.Defer, busy.Reason, detail(busy), "it starts when the slot is free; nothing is spent")))
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", until, a.onRecord(busy.Reason, detail(busy))))
 	default:
 		a.Log.Error("the slot could not be claimed; nothing starts", "ref", it.Ref, "err", err)
 		a.done("defer", a.Queue.Defer(ctx, it.ID, "", a.Clock.Wall().Add(time.Second), a.decision(slot.Unknown, "claim", err.Error(), "nothing was started; it is tried again")))
@@ -210,24 +211,20 @@ func detail(busy *slot.BusyError) string {
 
 // under is the path from the granted claim on.
 func (a *attempt) under(ctx context.Context, grant claim.Grant) {
-	asked := a.Clock.Boot()
-	look, err := a.Queue.Begin(ctx, queue.Begin{Item: a.look.Item.ID, Run: a.run, Policy: a.plan.Policy})
-	if err != nil {
-		a.giveBack(ctx, "the work item: "+err.Error())
-		if !errors.Is(err, queue.ErrStale) {
-			a.Log.Error("a work item could not be begun", "ref", a.look.Item.Ref, "err", err)
-		}
+	if !a.begin(ctx) {
 		return
 	}
 	failpoint.Hit(failpoint.AfterBegin)
-	a.look = look
-	a.ask.Events, a.ask.Claimed, a.ask.Self, a.ask.Sha = events(look.Events), true, a.req.Key.Claim, look.Item.Sha
+	a.ask.Events, a.ask.Claimed, a.ask.Self, a.ask.Sha = events(a.look.Events), true, a.req.Key.Claim, a.look.Item.Sha
 
-	kept, stop := claim.Keep(ctx, a.Claims, a.Clock, a.req.Key, asked, grant.Claim.Left)
+	kept, stop := claim.Keep(ctx, a.Claims, a.Clock, a.req.Key, a.asked, grant.Claim.Left)
 	undo, ok := a.facts(kept)
 	lost := context.Cause(kept)
 	stop()
 	if !ok || lost != nil {
+		if ok {
+			undo(ctx)
+		}
 		if lost != nil {
 			a.putBack(ctx, "facts_unknown", lost.Error())
 		}
@@ -307,12 +304,23 @@ func (a *attempt) giveBack(ctx context.Context, reason string) {
 	a.sup.Close()
 }
 
-// decision is the record of a verdict on the item.
+// decision is the record of a verdict on the item. Before that is the run's, each
+// look has a run of its own, which would make equal verdicts differ.
 func (a *attempt) decision(v slot.Verdict, reason, detail, next string) slot.Decision {
 	a.Metrics.Decided(v, reason)
-	return slot.Decision{
-		Ref: a.look.Item.Ref, Path: a.path(), Verdict: v, Reason: reason, Detail: detail, Next: next, Run: a.run,
+	run := a.run
+	if a.look.Item.Run != run {
+		run = ""
 	}
+	return slot.Decision{
+		Ref: a.look.Item.Ref, Path: a.path(), Verdict: v, Reason: reason, Detail: detail, Next: next, Run: run,
+	}
+}
+
+// onRecord is a refusal that the claim store has put on record.
+func (a *attempt) onRecord(reason, detail string) slot.Decision {
+	a.Metrics.Decided(slot.Defer, reason)
+	return slot.Decision{Reason: reason, Detail: detail}
 }
 
 // done looks at the end of a step on the queue. A stale item is somebody else's
@@ -320,6 +328,7 @@ func (a *attempt) decision(v slot.Verdict, reason, detail, next string) slot.Dec
 func (a *attempt) done(what string, err error) {
 	a.Tell("work", a.look.Item.Ref)
 	if err != nil && !errors.Is(err, queue.ErrStale) {
+		a.failed = true
 		a.Log.Error("the queue could not be written; the item stays as it is", "step", what, "ref", a.look.Item.Ref, "err", err)
 	}
 }

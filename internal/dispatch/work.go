@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/queue"
@@ -16,10 +17,11 @@ const lookEvery = time.Second
 // that the caller has what it waited for.
 func (d *Dispatcher) Work(ctx context.Context, ref slot.Ref, over func(context.Context) (bool, error)) error {
 	defer d.close()
-	woken, err := d.Queue.Woken(ctx)
+	woken, _, err := d.Queue.Woken(ctx)
 	if err != nil {
 		return err
 	}
+	d.rewound(ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -82,8 +84,9 @@ func (d *Dispatcher) workOn(ctx context.Context, ref slot.Ref) (time.Duration, e
 	return wait, nil
 }
 
+// busy reports whether an item is in hand, or left alone.
 func (d *Dispatcher) busy(item int64) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.inHand[item]
+	all, _ := d.resting()
+	some, _, _ := d.occupied()
+	return all > 0 || slices.Contains(some, item)
 }

@@ -67,6 +67,7 @@ func (g command) Ask(ctx context.Context, a Ask) Answer {
 	if err := cmd.Start(); err != nil {
 		return unknown("command", err.Error())
 	}
+	endGroup(cmd.Process.Pid)
 	err := cmd.Wait()
 	said := out.line()
 	switch exit, ok := errors.AsType[*exec.ExitError](err); {

@@ -12,13 +12,11 @@ import (
 // Counts is what the claim store knows. The claim's own transaction counts again,
 // and that is what keeps a limit; here is only a look that saves a claim.
 type Counts interface {
-	// Running is how many runs there are, RunningIn how many in a repository.
-	Running(ctx context.Context) (int, error)
-	RunningIn(ctx context.Context, repo string) (int, error)
+	// Running is how many claims there are that count as work, and how many of them
+	// in the repository of a ref; not that of the ref itself, which a claim displaces.
+	Running(ctx context.Context, beside slot.Ref) (all, inRepo int, err error)
 	// RunsOf is how many runs of a ref started since a time.
 	RunsOf(ctx context.Context, ref slot.Ref, since time.Time) (int, error)
-	// HoldOn is a person's pause of the ref or its repository; nil if there is none.
-	HoldOn(ctx context.Context, ref slot.Ref) (*slot.Hold, error)
 }
 
 // counted is a gate over Counts.
@@ -37,37 +35,21 @@ func (g counted) Ask(ctx context.Context, a Ask) Answer {
 	return ans
 }
 
-// NewHold is the gate "hold": it defers what a person paused.
-func NewHold(c Counts) Gate {
-	return counted{"hold", func(ctx context.Context, a Ask) (Answer, error) {
-		h, err := c.HoldOn(ctx, a.Ref)
-		if err != nil || h == nil {
-			return proceed("hold", "none", ""), err
-		}
-		return deferral("hold", "paused", fmt.Sprintf("%s is on hold by %s since %s%s",
-			h.Scope, h.By, h.At.Format(time.RFC3339), after(": ", h.Reason))), nil
-	}}
-}
-
-// NewCapacity is the gate "capacity": it defers while as many runs as allowed are
-// there, in all or in the ref's repository. A limit of zero is none.
+// NewCapacity is the gate "capacity": it defers while as many others run as allowed,
+// in all or in the ref's repository. A limit of zero is none.
 func NewCapacity(c Counts, running, perRepo int) Gate {
 	return counted{"capacity", func(ctx context.Context, a Ask) (Answer, error) {
-		own := 0 // under the claim it counts itself
-		if a.Claimed {
-			own = 1
+		if running <= 0 && perRepo <= 0 {
+			return proceed("capacity", "room", ""), nil
 		}
-		if running > 0 {
-			if n, err := c.Running(ctx); err != nil || n-own >= running {
-				return deferral("capacity", "full", fmt.Sprintf("%d runs of at most %d", n-own, running)), err
-			}
+		all, inRepo, err := c.Running(ctx, a.Ref)
+		switch repo := a.Ref.Repo(); {
+		case running > 0 && all >= running:
+			return deferral("capacity", "full", fmt.Sprintf("%d runs of at most %d", all, running)), err
+		case perRepo > 0 && repo != "" && inRepo >= perRepo:
+			return deferral("capacity", "repository full", fmt.Sprintf("%d runs of at most %d in %s", inRepo, perRepo, repo)), err
 		}
-		if repo := a.Ref.Repo(); perRepo > 0 && repo != "" {
-			if n, err := c.RunningIn(ctx, repo); err != nil || n-own >= perRepo {
-				return deferral("capacity", "repository full", fmt.Sprintf("%d runs of at most %d in %s", n-own, perRepo, repo)), err
-			}
-		}
-		return proceed("capacity", "room", ""), nil
+		return proceed("capacity", "room", ""), err
 	}}
 }
 

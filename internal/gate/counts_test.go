@@ -12,18 +12,17 @@ import (
 
 type counts struct {
 	running, inRepo, ofRef int
-	hold                   *slot.Hold
 	err                    error
 	since                  time.Time
 }
 
-func (c *counts) Running(context.Context) (int, error)           { return c.running, c.err }
-func (c *counts) RunningIn(context.Context, string) (int, error) { return c.inRepo, c.err }
+func (c *counts) Running(context.Context, slot.Ref) (int, int, error) {
+	return c.running, c.inRepo, c.err
+}
 func (c *counts) RunsOf(_ context.Context, _ slot.Ref, since time.Time) (int, error) {
 	c.since = since
 	return c.ofRef, c.err
 }
-func (c *counts) HoldOn(context.Context, slot.Ref) (*slot.Hold, error) { return c.hold, c.err }
 
 func TestCountedGates(t *testing.T) {
 	clk := newClock()
@@ -33,11 +32,9 @@ func TestCountedGates(t *testing.T) {
 	under.Claimed = true
 	hours24 := 24 * time.Hour
 
-	wants(t, gate.NewHold(c).Ask(t.Context(), pull), slot.Proceed, "hold: none")
 	wants(t, gate.NewCapacity(c, 4, 3).Ask(t.Context(), pull), slot.Proceed, "capacity: room")
 	wants(t, gate.NewCapacity(c, 0, 0).Ask(t.Context(), pull), slot.Proceed, "capacity: room")
 	wants(t, gate.NewCapacity(c, 3, 0).Ask(t.Context(), pull), slot.Defer, "capacity: full | 3 runs of at most 3")
-	wants(t, gate.NewCapacity(c, 3, 2).Ask(t.Context(), under), slot.Proceed, "capacity: room")
 	wants(t, gate.NewCapacity(c, 0, 2).Ask(t.Context(), pull), slot.Defer, "capacity: repository full | 2 runs of at most 2 in github.com/o/r")
 	wants(t, gate.NewCapacity(c, 0, 2).Ask(t.Context(), key), slot.Proceed, "capacity: room")
 	wants(t, gate.NewBreaker(c, 21, hours24, clk).Ask(t.Context(), pull), slot.Proceed, "breaker: closed")
@@ -47,11 +44,9 @@ func TestCountedGates(t *testing.T) {
 	if want := clk.Wall().Add(-hours24); c.since != want {
 		t.Errorf("runs since %v were counted, not since %v", c.since, want)
 	}
-	c.hold = &slot.Hold{Scope: "github.com/o/r", By: "ann", Reason: "release", At: clk.Wall()}
-	wants(t, gate.NewHold(c).Ask(t.Context(), pull), slot.Defer, "github.com/o/r is on hold by ann since 2026-03-04T12:00:00Z: release")
 
 	c.err = errors.New("disk is gone") // P8
-	for _, g := range []gate.Gate{gate.NewHold(c), gate.NewCapacity(c, 9, 0), gate.NewCapacity(c, 0, 9), gate.NewBreaker(c, 99, time.Hour, clk)} {
+	for _, g := range []gate.Gate{gate.NewCapacity(c, 9, 0), gate.NewCapacity(c, 0, 9), gate.NewBreaker(c, 99, time.Hour, clk)} {
 		wants(t, g.Ask(t.Context(), pull), slot.Unknown, "disk is gone")
 	}
 }

@@ -3,23 +3,9 @@ package gate
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
-
-// DefaultOnError is the rule of a type of gates where the configuration has none:
-// peeks at this machine are open; what is asked over a network, and commands, defer
-// for ten minutes; what oneslot's own store knows is closed, as the store is.
-func DefaultOnError(gateType string) OnError {
-	switch gateType {
-	case "hours", "trust", "systemd", "docker", "podman", "process":
-		return OnError{}
-	case "hold", "capacity", "breaker", "already_handled":
-		return OnError{Closed: true}
-	}
-	return OnError{Closed: true, For: 10 * time.Minute}
-}
 
 // String writes o as the configuration does.
 func (o OnError) String() string {

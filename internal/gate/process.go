@@ -68,8 +68,10 @@ func (g *process) Ask(_ context.Context, a Ask) Answer {
 	return ans
 }
 
-// Watch looks again at what was in somebody's way until it is not.
+// Watch looks again at what was in somebody's way until it is not. Whoever was put
+// off before is not known here, and may be free by now.
 func (g *process) Watch(ctx context.Context, changed func()) error {
+	changed()
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {

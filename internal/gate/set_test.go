@@ -117,11 +117,6 @@ func TestSetNamesItsGates(t *testing.T) {
 	if d.Verdict != slot.Defer || d.Evidence[0].Gate != "http" || d.Evidence[1].Gate != "http 2" || len(m.since) != 1 {
 		t.Errorf("%+v, %v", d, m.since)
 	}
-	for gateType, want := range map[string]string{"systemd": "open", "docker": "open", "process": "open", "http": "closed-for 10m", "command": "closed-for 10m", "hold": "closed"} {
-		if got := gate.DefaultOnError(gateType).String(); got != want {
-			t.Errorf("%s: %s", gateType, got)
-		}
-	}
 }
 
 func TestSetSkipsSomeEvents(t *testing.T) {

@@ -59,7 +59,8 @@ type Item struct {
 	Age, Burst time.Time
 	// Last is when the newest event was accepted.
 	Last time.Time
-	// Deferred is when a gate or a claim put it off first, without a break.
+	// Deferred is when a gate or a claim put it off first, without a break: a run
+	// that had begun but started nothing is none.
 	Deferred time.Time
 	// Person: somebody asked in person for what no run was told of yet; Asked: for
 	// what the present run was told of.
@@ -118,7 +119,8 @@ func (it *Item) note(e slot.Event) bool {
 }
 
 // wake puts the next look where the burst of new events has calmed down, counted
-// from their acceptance: it may be over.
+// from their acceptance: it may be over. Times that lie ahead are of a clock that
+// was set back since.
 func (it *Item) wake(reason string, now time.Time) {
 	it.Reason, it.Detail, it.Deferred, it.Defers = reason, "", time.Time{}, 0
 	it.Due = now
@@ -129,6 +131,9 @@ func (it *Item) wake(reason string, now time.Time) {
 	if last := it.Burst.Add(it.Policy.MaxQuiet); it.Policy.MaxQuiet > 0 && last.Before(it.Due) {
 		it.Due = last
 	}
+	if most := now.Add(it.Policy.Quiet); most.Before(it.Due) {
+		it.Due = most
+	}
 }
 
 // Begin has a run that holds the claim take the item, with all events up to last.
@@ -136,7 +141,7 @@ func (it *Item) Begin(run string, p Policy, last int64) {
 	it.State, it.Run, it.Told, it.Policy = Running, run, last, p
 	it.Asked, it.Person, it.Fresh = it.Person, false, false
 	it.Burst = time.Time{}
-	it.Reason, it.Detail, it.Deferred = "", "", time.Time{}
+	it.Reason, it.Detail = "", ""
 }
 
 // Defer puts a pending item off. Nothing is spent.
@@ -150,12 +155,13 @@ func (it *Item) Defer(reason, detail string, until, now time.Time) {
 
 // PutBack undoes Begin for a run that started no worker.
 func (it *Item) PutBack(now time.Time) {
+	since, looks := it.Deferred, it.Defers
 	it.Run, it.Told, it.State = "", 0, Pending
 	it.Person, it.Asked = it.Person || it.Asked, false
 	it.refresh()
 	it.Burst = it.Age
 	it.wake(ReasonQuiet, now)
-	it.Due = now
+	it.Due, it.Deferred, it.Defers = now, since, looks
 }
 
 // Revive gives a dead or waiting item a fresh budget, because a person says so. It

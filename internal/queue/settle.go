@@ -38,9 +38,11 @@ func (it *Item) Settle(out slot.Outcome, started bool, now time.Time) Mark {
 		if !newer {
 			it.Burst = it.Age
 		}
+		since, looks := it.Deferred, it.Defers
 		it.wake(string(out.Result), now)
 		it.Detail = out.Reason
 		if out.Result != slot.Lost { // it was not the claim: what it was may still be there
+			it.Deferred, it.Defers = since, looks
 			it.Defer(it.Reason, it.Detail, now.Add(UnspentWait), now)
 		}
 		return MarkKeep
@@ -57,6 +59,7 @@ func (it *Item) Settle(out slot.Outcome, started bool, now time.Time) Mark {
 			it.follow(now)
 		} else {
 			it.State, it.Reason, it.Detail, it.Due = Idle, ReasonWaiting, out.Summary, time.Time{}
+			it.Deferred, it.Defers = time.Time{}, 0
 		}
 		return MarkKeep
 	case out.Result == slot.Later:

@@ -85,7 +85,10 @@ type Filter struct {
 	Rule  *string
 	State string // of an item, or of an event
 	Run   string // events that this run was told of
-	Limit int    // the newest so many
+	// PutOff chooses pending items that were put off before then and are since,
+	// those put off for longest first.
+	PutOff time.Time
+	Limit  int // the first so many: the newest, but for PutOff
 }
 
 // Gauge is the queue in numbers.
@@ -121,10 +124,12 @@ type Store interface {
 	NextDue(ctx context.Context, busy []int64) (time.Time, error)
 
 	// Begin gives a pending item to a run and returns it with the events the run
-	// is told of: all that wait.
+	// is told of: all that wait. An item for which none waits is put to rest, and
+	// stale.
 	Begin(ctx context.Context, b Begin) (Look, error)
 	// Defer puts a pending item off, or one that run (if not empty) has begun but
-	// not started; d is recorded. One that is put off for a slot that was freed
+	// not started; d is recorded, unless it has no verdict: the claim store's own
+	// refusal is on record. One that is put off for a slot that was freed
 	// meanwhile is due at once.
 	Defer(ctx context.Context, item int64, run string, until time.Time, d slot.Decision) error
 	// Skip ends the waiting events of an item up to number last: those with ids in
@@ -143,20 +148,31 @@ type Store interface {
 	// Wake has deferred items looked at now: those of a ref, or those whose reason
 	// begins with the given words. It returns their number.
 	Wake(ctx context.Context, ref slot.Ref, reason string) (int, error)
-	// Shift moves all times to come by d, after a step of the wall clock.
+	// Shift moves all times to come by d, by which the wall clock was set back. After
+	// a step forward nothing need be done: a look that comes early is free.
 	Shift(ctx context.Context, d time.Duration) error
+	// Rewound is for a wall clock that was set back while nobody saw it: items that
+	// were accepted or put off at a time to come, or that wait for longer than any
+	// back-off of theirs, become due. It returns their number.
+	Rewound(ctx context.Context) (int, error)
 
-	// Items and Events list the newest first.
+	// Items and Events list the newest first, unless the filter says otherwise.
 	Items(ctx context.Context, f Filter) ([]Item, error)
 	Events(ctx context.Context, f Filter) ([]Record, error)
 	// Delivery reads a delivery with its body, or the name of the file it is in.
 	Delivery(ctx context.Context, id string) (slot.Delivery, error)
 	Gauge(ctx context.Context) (Gauge, error)
 	// Forget drops deliveries, and events that ended, from before the given time,
+	// but no dead letters: they wait for a person. It ends unresolved ones of then,
 	// and returns the files of bodies that nobody names any more.
 	Forget(ctx context.Context, before time.Time) ([]string, error)
 
-	// Woken is poked whenever an item may have become due by what another process
-	// of this store did. One process at a time is told.
-	Woken(ctx context.Context) (<-chan struct{}, error)
+	// Names reports whether a delivery names the file as that of its body.
+	Names(ctx context.Context, file string) (bool, error)
+
+	// Woken is poked whenever an item may have become due. Of all processes of this
+	// store one is told: the newest caller, beside what each does itself. Whoever
+	// was told before is poked once more, and is told again after renew, which
+	// costs a look if nobody is told instead.
+	Woken(ctx context.Context) (woken <-chan struct{}, renew func(context.Context) error, err error)
 }

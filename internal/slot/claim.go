@@ -36,7 +36,10 @@ const (
 
 // Bounds and defaults of the time settings of a claim.
 const (
-	MinTTL       = time.Second
+	MinTTL = time.Second
+	// MaxTTL bounds what a caller may ask for: nobody is away for longer and comes
+	// back.
+	MaxTTL       = 7 * 24 * time.Hour
 	DefaultTTL   = 60 * time.Second
 	DefaultGrace = 10 * time.Second
 	// DetachedTTL is the default time to live of a detached claim.

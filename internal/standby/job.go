@@ -1,11 +1,15 @@
 package standby
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -50,4 +54,31 @@ func Receive(r io.Reader) (Job, error) {
 		return j, fmt.Errorf("%w: %w", ErrNoJob, err)
 	}
 	return j, nil
+}
+
+// settled is how long after its first word a supervisor that was started for a job
+// waits for it at most, as a rule.
+const settled = 30 * time.Millisecond
+
+// Quiet waits for a moment and reports whether no job has come by then: there is
+// time for something else.
+func Quiet(in *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(in.Fd()), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, int(settled.Milliseconds()))
+	return err == nil && n == 0
+}
+
+// Rehearse gives a job that is none, as it would be received: the first reading of
+// one costs ten times as much as the next.
+func Rehearse() (Job, error) {
+	ref, err := slot.ParseCanonical("key:rehearsal")
+	if err != nil {
+		return Job{}, err
+	}
+	c := slot.Claim{Ref: ref, Run: "none"}
+	data, err := json.Marshal(Job{Claim: c, Key: claim.NewKey(ref), Previous: &c, Argv: []string{"/"}, Strip: []string{}})
+	if err != nil {
+		return Job{}, err
+	}
+	return Receive(bytes.NewReader(data))
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func pool(t *testing.T) (p *Pool, said func(pid int) string) {
 	t.Helper()
 	dir := t.TempDir()
 	t.Setenv("STANDBY_TEST_OUT", dir)
-	p = NewPool([]string{os.Args[0]}, slog.New(slog.DiscardHandler))
+	p = NewPool([]string{os.Args[0]}, os.Environ, slog.New(slog.DiscardHandler))
 	t.Cleanup(p.Close)
 	return p, func(pid int) string {
 		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprint(pid)))
@@ -51,7 +52,7 @@ func pool(t *testing.T) (p *Pool, said func(pid int) string) {
 func ended(t *testing.T, s *Supervisor) {
 	t.Helper()
 	select {
-	case <-s.Ended():
+	case <-s.ended:
 	case <-time.After(20 * time.Second):
 		t.Fatal("the supervisor does not end")
 	}
@@ -118,6 +119,41 @@ func TestGet_GivesTheIdleOne(t *testing.T) {
 		t.Errorf("%v: a dead one was given", err)
 	}
 	s.Close()
+}
+
+// A supervisor that is stopped holds nobody up: a job larger than its pipe is not
+// waited with for ever, and it never starts anything.
+func TestStart_StoppedSupervisor(t *testing.T) {
+	p, _ := pool(t)
+	s, err := p.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(s.Process.PID, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.most = 50 * time.Millisecond
+	if err := s.Start(Job{Argv: []string{strings.Repeat("x", 1<<20)}}); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("it took the job: %v", err)
+	}
+	ended(t, s)
+}
+
+// Without Spare nobody waits in advance.
+func TestRefill_WithoutSpare(t *testing.T) {
+	p, _ := pool(t)
+	p.Spare = false
+	if p.Refill(); p.idle != nil {
+		t.Error("one waits")
+	}
+}
+
+// What the service manager told the daemon is for no worker.
+func TestInherited(t *testing.T) {
+	env := []string{"PATH=/bin", "NOTIFY_SOCKET=/run/n", "WATCHDOG_USEC=1", "WATCHDOG_PID=1", "INVOCATION_ID=x", "A=NOTIFY_SOCKET"}
+	if got, want := strings.Join(inherited(env), " "), "PATH=/bin A=NOTIFY_SOCKET"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // A job that was cut off is none: nothing has been started for it.

@@ -39,7 +39,7 @@ func (s *Supervisor) listen(f *os.File) {
 	}
 }
 
-// await waits for the word. A supervisor that cannot work is sent home.
+// await waits for the word. A supervisor that cannot work is ended.
 func (s *Supervisor) await() error {
 	late := time.NewTimer(waitMost)
 	defer late.Stop()
@@ -57,6 +57,6 @@ func (s *Supervisor) await() error {
 	case <-late.C:
 		err = fmt.Errorf("it is not ready within %v", waitMost)
 	}
-	s.Close()
+	s.kill()
 	return fmt.Errorf("a supervisor cannot work: %w", err)
 }

@@ -38,6 +38,7 @@ func (r *run) loop(ctx context.Context) {
 	} else {
 		r.clean(prepare, startTries)
 	}
+	r.unready = r.prepare() // while that is under way
 	over := ctx.Done()
 	timer := clock.NewTimer()
 	timer.Reset(0)

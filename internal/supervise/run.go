@@ -52,8 +52,9 @@ type run struct {
 	exited  bool // the worker's end was seen
 	unasked bool // and we had not asked for it
 	kept    int
-	left    int  // processes that had to be ended after the worker
-	ran     bool // a worker was started
+	left    int   // processes that had to be ended after the worker
+	ran     bool  // a worker was started
+	unready error // what prepare could not do
 	refused error
 }
 
@@ -162,6 +163,12 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)
 	}
+	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+}
+
+// prepare makes what the worker is given and can be made while the store still
+// takes its step to running: the events it is told of, and its socket.
+func (r *run) prepare() (err error) {
 	events := []byte("[]")
 	if r.Tell != nil {
 		if events, err = r.Tell(r.ctx, r.dir.Keep); err != nil {
@@ -171,7 +178,10 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteEvents(events); err != nil {
 		return fmt.Errorf("the run's events: %w", err)
 	}
-	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+	if r.lis, err = r.dir.Listen(); err == nil {
+		r.server = serveSocket(r.lis, r.Key, (*runDesk)(r))
+	}
+	return err
 }
 
 // reopen makes the run visible again if its folder or entry was removed: whoever
@@ -190,13 +200,12 @@ func (r *run) reopen() error {
 
 // launch forks the worker. The claim is in its running phase by now.
 func (r *run) launch() (err error) {
+	if r.unready != nil {
+		return r.unready
+	}
 	if r.log, err = r.dir.OpenLog(r.LogBytes); err != nil {
 		return err
 	}
-	if r.lis, err = r.dir.Listen(); err != nil {
-		return err
-	}
-	r.server = serveSocket(r.lis, r.Key, (*runDesk)(r))
 	if r.io, err = openStdio(r.Stdin, r.Stdout, r.Stderr, r.log, r.outputLost); err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// Dispatch is a wish. It names no command: what is run is what the rule says.
+// Dispatch is a wish. What is run is what the rule says, but for whoever may start
+// programs as the server's user anyway.
 type Dispatch struct {
 	Ref  string         `json:"ref"`            // also as people write it
 	Kind slot.EventKind `json:"kind,omitempty"` // manual if left out

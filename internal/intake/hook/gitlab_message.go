@@ -123,7 +123,7 @@ func (a *attributes) state() string {
 }
 
 // gitlabKey reports whether a key is one of the types above.
-func gitlabKey(key []byte) bool {
+func gitlabKey(_, key []byte) bool {
 	switch string(key) {
 	case "object_kind", "event_name", "user", "project", "object_attributes", "labels", "draft",
 		"work_in_progress", "title", "description", "assignees", "reviewers", "changes", "issue", "merge_request",

@@ -198,8 +198,34 @@ func wip(title string) bool {
 	return false
 }
 
-// messageKey reports whether a key is one of the types above.
-func messageKey(key []byte) bool {
+// messageKey reports whether a key is one of the types above: of the one that it is
+// in, where there are many such, or large ones.
+func messageKey(in, key []byte) bool {
+	switch string(in) {
+	case "user", "owner", "sender", "assignee", "requested_reviewer", "organization":
+		switch string(key) {
+		case "login", "username", "type", "from", "user", "organization": // the last three in changes
+			return true
+		}
+		return false
+	case "repo", "repository", "head_repo", "base_repo", "head_repository":
+		switch string(key) {
+		case "id", "full_name", "name", "owner", "html_url", "private":
+			return true
+		}
+		return false
+	case "head", "base":
+		switch string(key) {
+		case "ref", "sha", "repo":
+			return true
+		}
+		return false
+	case "issue", "pull_request":
+		switch string(key) {
+		case "id", "body", "assignee", "html_url":
+			return false
+		}
+	}
 	switch string(key) {
 	case "action", "number", "issue", "pull_request", "is_pull", "comment", "review", "label", "assignee",
 		"requested_reviewer", "requested_team", "changes", "repository", "sender", "check_run", "check_suite",

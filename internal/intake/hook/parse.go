@@ -101,7 +101,7 @@ func (r *reading) add(e slot.Event) {
 
 // decode fills to, which has the keys that keep wants. A value of another type than
 // expected is left out: what is there may do.
-func decode(body []byte, keep func([]byte) bool, to any) error {
+func decode(body []byte, keep keeper, to any) error {
 	text, ok := skim(body, keep)
 	if !ok {
 		return ErrBroken

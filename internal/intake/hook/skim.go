@@ -1,16 +1,26 @@
 package hook
 
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
 // Payloads are mostly addresses that nobody asked for. encoding/json would look at
 // each byte of them twice; skim looks once, and leaves it the rest.
 
 // maxDepth is how deep JSON may be nested, as in encoding/json.
 const maxDepth = 10_000
 
+// keeper judges a member by its key and by that of the member that it is in, or
+// among the elements of; the latter is empty at the top.
+type keeper func(in, key []byte) bool
+
 // skim returns a JSON text without the members that keep does not want, at any
 // depth. It reports whether the text is valid; invalid UTF-8 is.
-func skim(text []byte, keep func(key []byte) bool) ([]byte, bool) {
+func skim(text []byte, keep keeper) ([]byte, bool) {
 	s := skimmer{in: text, keep: keep, out: make([]byte, 0, 2<<10)}
-	ok := s.value(true)
+	ok := s.value(nil, true)
 	s.space()
 	return s.out, ok && s.at == len(s.in)
 }
@@ -19,17 +29,17 @@ type skimmer struct {
 	in, out []byte
 	at      int
 	depth   int
-	keep    func(key []byte) bool
+	keep    keeper
 }
 
-// value reads a value, and copies it if it is wanted.
-func (s *skimmer) value(want bool) bool {
+// value reads the value of a key, and copies it if it is wanted.
+func (s *skimmer) value(of []byte, want bool) bool {
 	s.space()
 	switch from := s.at; s.peek() {
 	case '{':
-		return s.nested('}', want)
+		return s.nested(of, '}', want)
 	case '[':
-		return s.nested(']', want)
+		return s.nested(of, ']', want)
 	case '"':
 		return s.text() && s.copy(from, want)
 	case 't':
@@ -44,7 +54,7 @@ func (s *skimmer) value(want bool) bool {
 }
 
 // nested reads an object or an array.
-func (s *skimmer) nested(end byte, want bool) bool {
+func (s *skimmer) nested(of []byte, end byte, want bool) bool {
 	if s.depth++; s.depth > maxDepth {
 		return false
 	}
@@ -53,16 +63,17 @@ func (s *skimmer) nested(end byte, want bool) bool {
 	s.space()
 	copied := false
 	for more := s.peek() != end; more; {
-		wanted := want
+		wanted, key := want, of
 		if end == '}' {
 			from := s.at
 			if s.peek() != '"' || !s.text() {
 				return false
 			}
-			key := s.in[from:s.at]
-			if wanted = want && s.wants(key); wanted {
+			text := s.in[from:s.at]
+			key = text[1 : len(text)-1]
+			if wanted = want && s.wants(of, key); wanted {
 				s.copyByte(',', copied)
-				s.out = append(append(s.out, key...), ':')
+				s.out = append(append(s.out, text...), ':')
 			}
 			if s.space(); s.peek() != ':' {
 				return false
@@ -72,7 +83,7 @@ func (s *skimmer) nested(end byte, want bool) bool {
 			s.copyByte(',', wanted && copied)
 		}
 		copied = copied || wanted
-		if !s.value(wanted) {
+		if !s.value(key, wanted) {
 			return false
 		}
 		s.space()
@@ -90,23 +101,16 @@ func (s *skimmer) nested(end byte, want bool) bool {
 	return true
 }
 
-// wants judges a key, quotes and all. One with an escape may be any.
-func (s *skimmer) wants(key []byte) bool {
-	for _, c := range key {
-		if c == '\\' {
-			return true
-		}
-	}
-	return s.keep(key[1 : len(key)-1])
+// wants judges a key. One with an escape may be any.
+func (s *skimmer) wants(in, key []byte) bool {
+	return s.keep(in, key) || bytes.IndexByte(key, '\\') >= 0
 }
 
 // text reads a string.
 func (s *skimmer) text() bool {
 	in, at := s.in, s.at+1
 	for ; ; at++ {
-		for at < len(in) && in[at] != '"' && in[at] != '\\' && in[at] >= ' ' {
-			at++
-		}
+		at = plain(in, at)
 		if at == len(in) || in[at] < ' ' {
 			return false
 		}
@@ -129,6 +133,24 @@ func (s *skimmer) text() bool {
 			return false
 		}
 	}
+}
+
+// plain is the place of the first quote, backslash or control character from at on,
+// or the end. It looks at eight bytes at once: a byte less than c loses its own top
+// bit by subtracting c, and only what is above the first such byte may be wrong.
+func plain(in []byte, at int) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for ; at+8 <= len(in); at += 8 {
+		w := binary.LittleEndian.Uint64(in[at:])
+		quote, slash := w^'"'*ones, w^'\\'*ones
+		if hit := ((w-' '*ones)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & tops; hit != 0 {
+			return at + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for at < len(in) && in[at] != '"' && in[at] != '\\' && in[at] >= ' ' {
+		at++
+	}
+	return at
 }
 
 // number reads -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
@@ -173,7 +195,7 @@ func (s *skimmer) word(w string) bool {
 }
 
 func (s *skimmer) space() {
-	for s.at < len(s.in) {
+	for s.at < len(s.in) && s.in[s.at] <= ' ' {
 		switch s.in[s.at] {
 		case ' ', '\t', '\n', '\r':
 			s.at++

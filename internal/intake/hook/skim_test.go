@@ -15,33 +15,33 @@ import (
 func TestWanted(t *testing.T) {
 	for _, c := range []struct {
 		of   any
-		keep func([]byte) bool
+		keep keeper
 	}{{message{}, messageKey}, {gitlabMessage{}, gitlabKey}} {
-		var names []string
-		tags(reflect.TypeOf(c.of), &names)
+		var names [][2]string
+		tags(reflect.TypeOf(c.of), "", &names)
 		for _, name := range names {
-			if !c.keep([]byte(name)) {
-				t.Errorf("%T has %q, and it is not kept", c.of, name)
+			if !c.keep([]byte(name[0]), []byte(name[1])) {
+				t.Errorf("%T has %q in %q, and it is not kept", c.of, name[1], name[0])
 			}
 		}
-		if c.keep([]byte("html_url_of_nothing")) || len(names) < 30 {
+		if c.keep(nil, []byte("html_url_of_nothing")) || len(names) < 50 {
 			t.Errorf("%T: %d keys", c.of, len(names))
 		}
 	}
 }
 
-func tags(of reflect.Type, names *[]string) {
+// tags lists the keys of a type, each with what it is in.
+func tags(of reflect.Type, in string, names *[][2]string) {
 	switch of.Kind() {
 	case reflect.Pointer, reflect.Slice:
-		tags(of.Elem(), names)
+		tags(of.Elem(), in, names)
 	case reflect.Struct:
 		for i := range of.NumField() {
 			f := of.Field(i)
-			if name := f.Tag.Get("json"); !slices.Contains(*names, name) {
-				*names = append(*names, name)
-			}
-			if f.Type != of && f.Type != reflect.PointerTo(of) {
-				tags(f.Type, names)
+			name := f.Tag.Get("json")
+			if pair := [2]string{in, name}; !slices.Contains(*names, pair) {
+				*names = append(*names, pair)
+				tags(f.Type, name, names)
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func tags(of reflect.Type, names *[]string) {
 func TestSkim(t *testing.T) {
 	for _, r := range rows(t) {
 		body := read(t, r.file)
-		keep, whole, part := messageKey, any(&message{}), any(&message{})
+		keep, whole, part := keeper(messageKey), any(&message{}), any(&message{})
 		if r.forge == GitLab {
 			keep, whole, part = gitlabKey, &gitlabMessage{}, &gitlabMessage{}
 		}
@@ -78,7 +78,7 @@ func FuzzSkim(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		all, ok := skim(body, func([]byte) bool { return true })
+		all, ok := skim(body, func(_, _ []byte) bool { return true })
 		if ok != json.Valid(body) {
 			t.Fatalf("%q: %v", body, ok)
 		}
@@ -89,7 +89,7 @@ func FuzzSkim(f *testing.F) {
 		if err := json.Compact(&plain, body); err != nil || !bytes.Equal(plain.Bytes(), all) {
 			t.Fatalf("%q became %q, %v", body, all, err)
 		}
-		some, ok := skim(body, func(key []byte) bool { return string(key) == "a" })
+		some, ok := skim(body, func(_, key []byte) bool { return string(key) == "a" })
 		if !ok || !json.Valid(some) {
 			t.Fatalf("%q became %q", body, some)
 		}

@@ -33,10 +33,16 @@ func gateTests() []test {
 		}},
 		{"P6/ARunThatDidNotStartIsPutBack", func(b *bench) {
 			first := b.accept(b.person(b.ref(1)), slot.Queued)
+			since := b.Clock.Wall()
+			b.must("defer", b.Store.Defer(b.ctx, b.due().Item.ID, "", since.Add(time.Second), deferral("systemd: busy")))
+			b.Clock.Advance(time.Second)
 			run, _ := b.begin()
 			second := b.accept(b.event(b.ref(1)), slot.Coalesced)
 			id := b.item(b.ref(1)).ID
 			b.must("defer", b.Store.Defer(b.ctx, id, run, b.Clock.Wall().Add(10*time.Second), deferral("systemd: busy")))
+			if it := b.item(b.ref(1)); it.Defers != 2 || !it.Deferred.Equal(since) {
+				b.Errorf("put off %d times since %v; want 2 since %v", it.Defers, it.Deferred, since)
+			}
 			if was, err := b.Store.Settle(b.ctx, run, slot.Outcome{Result: slot.NoStart}); was || err != nil {
 				b.Errorf("the end of a run that was put back settles: %v, %v", was, err)
 			}

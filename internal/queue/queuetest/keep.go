@@ -45,14 +45,81 @@ func keepTests() []test {
 		{"Shift/TimesToComeFollowTheWallClock", func(b *bench) {
 			b.policy.Quiet = time.Minute
 			b.accept(b.event(b.ref(1)), slot.Queued)
-			for _, step := range []time.Duration{time.Hour, -3 * time.Hour} {
-				b.Clock.StepWall(step)
-				b.must("shift", b.Store.Shift(b.ctx, step))
-				b.noneDue()
-				b.wantDue(b.ref(1), time.Minute)
-			}
+			b.Clock.StepWall(-3 * time.Hour)
+			b.must("shift", b.Store.Shift(b.ctx, -3*time.Hour))
+			b.noneDue()
+			b.wantDue(b.ref(1), time.Minute)
 			b.Clock.Advance(time.Minute)
 			b.due()
+		}},
+		{"P9/AStepForwardDelaysNothing", func(b *bench) {
+			b.policy.Quiet = time.Minute
+			b.Clock.StepWall(time.Hour)
+			b.accept(b.event(b.ref(1)), slot.Queued) // and then the step is seen
+			b.must("shift", b.Store.Shift(b.ctx, time.Hour))
+			b.wantDue(b.ref(1), time.Minute)
+		}},
+		{"P9/AStepBackDuringARunDelaysNoFollowUp", func(b *bench) {
+			b.accept(b.event(b.ref(1)), slot.Queued)
+			run, _ := b.begin()
+			b.policy.Quiet = time.Minute
+			b.accept(b.event(b.ref(1)), slot.Coalesced)
+			b.Clock.StepWall(-time.Hour)
+			b.must("shift", b.Store.Shift(b.ctx, -time.Hour))
+			b.settle(run, slot.Outcome{Result: slot.Done})
+			b.wantDue(b.ref(1), time.Minute)
+		}},
+		{"P9/AStepBackThatNobodySaw", func(b *bench) {
+			b.policy.Quiet = time.Minute
+			b.accept(b.event(b.ref(1)), slot.Queued) // accepted at a time to come
+			b.policy.Quiet = 0
+			b.accept(b.event(b.ref(2)), slot.Queued) // put off at one
+			b.must("defer", b.Store.Defer(b.ctx, b.due().Item.ID, "", b.Clock.Wall().Add(10*time.Second), deferral("hours")))
+			b.accept(b.event(b.ref(3)), slot.Queued) // a retry from then
+			run, _ := b.begin()
+			b.settle(run, slot.Outcome{Result: slot.Failed})
+			rewound := func(want int) {
+				b.Helper()
+				if n, err := b.Store.Rewound(b.ctx); err != nil || n != want {
+					b.Errorf("%d items are from times to come, %v; want %d", n, err, want)
+				}
+			}
+			rewound(0)
+			b.noneDue()
+			b.Clock.StepWall(-365 * 24 * time.Hour)
+			b.noneDue()
+			rewound(3)
+			if looks := b.pick(10); len(looks) != 3 {
+				b.Errorf("%d items are due; want 3", len(looks))
+			}
+		}},
+		{"Items/ThoseThatWaitLongestFirst", func(b *bench) {
+			for n := 1; n <= 4; n++ {
+				b.accept(b.event(b.ref(n)), slot.Queued)
+			}
+			for _, n := range []int{2, 3, 1} {
+				b.must("defer", b.Store.Defer(b.ctx, b.item(b.ref(n)).ID, "", b.Clock.Wall().Add(time.Hour), deferral("hours")))
+				b.Clock.Advance(time.Minute)
+			}
+			items, err := b.Store.Items(b.ctx, queue.Filter{PutOff: b.Clock.Wall().Add(-time.Minute)})
+			if err != nil || len(items) != 2 || items[0].Ref != b.ref(2) || items[1].Ref != b.ref(3) {
+				b.Errorf("%+v, %v; want #2 and #3", items, err)
+			}
+			if items, err = b.Store.Items(b.ctx, queue.Filter{PutOff: b.Clock.Wall(), Limit: 1}); err != nil || len(items) != 1 || items[0].Ref != b.ref(2) {
+				b.Errorf("%+v, %v; want #2 alone", items, err)
+			}
+		}},
+		{"P4/DeadLettersAreNotForgotten", func(b *bench) {
+			b.accept(b.event(b.ref(1)), slot.Queued)
+			b.must("kill", b.Store.Kill(b.ctx, b.due().Item.ID, "", skipping("rule")))
+			b.Clock.Advance(time.Hour)
+			_, err := b.Store.Forget(b.ctx, b.Clock.Wall())
+			b.must("forget", err)
+			b.wantEvents(b.ref(1), queue.EventDead)
+			if list, err := b.Store.Revive(b.ctx, b.ref(1), nil); err != nil || len(list) != 1 {
+				b.Errorf("revived %+v, %v", list, err)
+			}
+			b.begin()
 		}},
 		{"Forget/WhatIsOverAndOld", func(b *bench) {
 			for i, guid := range []string{"g1", "g2"} {
@@ -79,18 +146,28 @@ func keepTests() []test {
 			if d, err := b.Store.Delivery(b.ctx, b.due().Events[0].Delivery); err != nil || d.File != "spool/g2" {
 				b.Errorf("its delivery: %+v, %v", d, err)
 			}
+			for file, want := range map[string]bool{"spool/g1": false, "spool/g2": true, "": false} {
+				if named, err := b.Store.Names(b.ctx, file); err != nil || named != want {
+					b.Errorf("a delivery names %q: %v, %v", file, named, err)
+				}
+			}
 		}},
 		{"P6/WhoWorksTheQueueIsWoken", func(b *bench) {
 			stores := []queue.Store{b.Store}
 			if b.Other != nil {
 				stores = append(stores, b.Other)
 			}
-			old, err := b.Store.Woken(b.ctx)
+			old, renew, err := b.Store.Woken(b.ctx)
 			b.must("woken", err)
 			ctx, cancel := context.WithCancel(b.ctx)
 			defer cancel()
-			woken, err := b.Store.Woken(ctx)
+			woken, _, err := b.Store.Woken(ctx)
 			b.must("woken", err)
+			select {
+			case <-old:
+			default:
+				b.Error("whoever was told before does not learn that it is not any more")
+			}
 			for i, from := range stores {
 				drain(old)
 				if drain(woken); i > 1 {
@@ -108,6 +185,16 @@ func keepTests() []test {
 					b.Error("the one before was woken, too")
 				default:
 				}
+			}
+			for range 2 { // again is harmless
+				b.must("renew", renew(b.ctx))
+			}
+			drain(woken)
+			b.accept(b.event(b.ref(9)), slot.Queued)
+			select {
+			case <-old:
+			default:
+				b.Error("nobody was woken after renew")
 			}
 		}},
 	}

@@ -28,7 +28,7 @@ type Memory struct {
 	delivered  int64 // the last delivery's
 	lanes      map[lane]int64
 	turn       int64
-	woken      chan struct{}
+	woken      chan struct{} // who is told
 }
 
 // lane is what takes turns: a repository's items of equal rank.

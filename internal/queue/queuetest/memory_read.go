@@ -19,8 +19,10 @@ func (m *Memory) Items(ctx context.Context, f queue.Filter) (list []queue.Item, 
 	defer unlock()
 	for _, it := range slices.Backward(m.items) {
 		switch {
-		case it == nil, !f.Ref.IsZero() && it.Ref != f.Ref, f.Rule != nil && it.Policy.Rule != *f.Rule,
-			f.State != "" && string(it.State) != f.State, f.Run != "" && it.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:
+		case it == nil, !f.PutOff.IsZero() && (it.State != queue.Pending || it.Deferred.IsZero() || !it.Deferred.Before(f.PutOff)):
+			continue
+		case !f.Ref.IsZero() && it.Ref != f.Ref, f.Rule != nil && it.Policy.Rule != *f.Rule,
+			f.State != "" && string(it.State) != f.State, f.Run != "" && it.Run != f.Run:
 			continue
 		}
 		c := *it
@@ -30,6 +32,12 @@ func (m *Memory) Items(ctx context.Context, f queue.Filter) (list []queue.Item, 
 			}
 		}
 		list = append(list, c)
+	}
+	if !f.PutOff.IsZero() {
+		slices.SortStableFunc(list, func(a, b queue.Item) int { return a.Deferred.Compare(b.Deferred) })
+	}
+	if f.Limit > 0 && len(list) > f.Limit {
+		list = list[:f.Limit]
 	}
 	return list, nil
 }
@@ -99,6 +107,21 @@ func (m *Memory) Gauge(ctx context.Context) (g queue.Gauge, err error) {
 	return g, nil
 }
 
+// Names implements queue.Store.
+func (m *Memory) Names(ctx context.Context, file string) (bool, error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	for _, d := range m.deliveries {
+		if d.File == file && file != "" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // Forget drops what is old.
 func (m *Memory) Forget(ctx context.Context, before time.Time) (files []string, err error) {
 	unlock, err := m.step(ctx)
@@ -108,7 +131,7 @@ func (m *Memory) Forget(ctx context.Context, before time.Time) (files []string, 
 	defer unlock()
 	m.events = slices.DeleteFunc(m.events, func(e *queue.Record) bool {
 		at, ended := m.ended[e.N]
-		return ended && at.Before(before)
+		return ended && at.Before(before) && e.State != queue.EventDead
 	})
 	for id, d := range m.deliveries {
 		named := slices.ContainsFunc(m.events, func(e *queue.Record) bool { return e.Delivery == id })
@@ -129,13 +152,20 @@ func (m *Memory) Forget(ctx context.Context, before time.Time) (files []string, 
 	return files, nil
 }
 
-// Woken is poked whenever something may have become due. The newest caller is told.
-func (m *Memory) Woken(ctx context.Context) (<-chan struct{}, error) {
-	unlock, err := m.step(ctx)
-	if err != nil {
-		return nil, err
+// Woken is poked whenever something may have become due.
+func (m *Memory) Woken(ctx context.Context) (<-chan struct{}, func(context.Context) error, error) {
+	me := make(chan struct{}, 1)
+	listen := func(ctx context.Context) error {
+		unlock, err := m.step(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if m.woken != me {
+			m.wake()
+			m.woken = me
+		}
+		return nil
 	}
-	defer unlock()
-	m.woken = make(chan struct{}, 1)
-	return m.woken, nil
+	return me, listen, listen(ctx)
 }

@@ -29,14 +29,22 @@ func (m *Memory) change(ctx context.Context, item int64, run string, fn func(*qu
 
 // Begin gives an item to a run.
 func (m *Memory) Begin(ctx context.Context, b queue.Begin) (l queue.Look, err error) {
+	stale := false
 	err = m.change(ctx, b.Item, "", func(it *queue.Item) {
 		told := m.waiting(it.ID, all)
+		if stale = len(told) == 0; stale {
+			it.Skip("", "", time.Time{}, m.now())
+			return
+		}
 		for _, e := range told {
 			e.Run = b.Run
 		}
 		it.Begin(b.Run, b.Policy, told[len(told)-1].N)
 		l = m.look(it)
 	})
+	if stale {
+		err = queue.ErrStale
+	}
 	return l, err
 }
 
@@ -154,7 +162,7 @@ func (m *Memory) Wake(ctx context.Context, ref slot.Ref, reason string) (n int, 
 	return n, nil
 }
 
-// Shift follows a step of the wall clock.
+// Shift follows a step back of the wall clock.
 func (m *Memory) Shift(ctx context.Context, d time.Duration) error {
 	unlock, err := m.step(ctx)
 	if err != nil {
@@ -162,13 +170,31 @@ func (m *Memory) Shift(ctx context.Context, d time.Duration) error {
 	}
 	defer unlock()
 	for _, it := range m.items {
-		if it != nil && it.State == queue.Pending && it.Due.After(m.now().Add(-max(d, 0))) {
-			it.Due = it.Due.Add(d)
-			if d < 0 {
-				it.Burst = it.Burst.Add(d)
-			}
+		if d < 0 && it != nil && it.State == queue.Pending && it.Due.After(m.now()) {
+			it.Due, it.Burst = it.Due.Add(d), it.Burst.Add(d)
 		}
 	}
 	m.wake()
 	return nil
+}
+
+// Rewound finds times that cannot be.
+func (m *Memory) Rewound(ctx context.Context) (n int, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	now := m.now()
+	for _, it := range m.items {
+		if it != nil && it.State == queue.Pending && it.Due.After(now) && (it.Last.After(now) || it.Deferred.After(now) ||
+			it.Reason == queue.ReasonRetry && it.Due.After(now.Add(it.Policy.BackoffMax))) {
+			it.Due = now
+			n++
+		}
+	}
+	if n > 0 {
+		m.wake()
+	}
+	return n, nil
 }

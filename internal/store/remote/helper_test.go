@@ -41,7 +41,7 @@ func handler(t testing.TB, db string, clk clock.Clock, waiting time.Duration) ht
 		}
 		return api.New(api.Options{
 			Claims: s, Boot: clk.BootID(), UID: os.Getuid(), Open: true,
-			Tokens: []api.Token{api.NewToken("admin", api.Admin, []byte(secret))},
+			Tokens: func() []api.Token { return []api.Token{api.NewToken("admin", api.Admin, []byte(secret))} },
 		}), func() { s.Close() }
 	})
 }

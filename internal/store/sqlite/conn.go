@@ -89,17 +89,13 @@ func (c *conn) values(args []any) []driver.NamedValue {
 	return c.args
 }
 
-// exec gives the number of rows changed.
-func (c *conn) exec(q string, args []any) (int64, error) {
+// exec gives the number of rows changed, and that of the row inserted last.
+func (c *conn) exec(q string, args []any) (driver.Result, error) {
 	s, err := c.prepare(q)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	r, err := s.ExecContext(context.Background(), c.values(args))
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	return s.ExecContext(context.Background(), c.values(args))
 }
 
 // query gives the rows, to be closed before the statement is used again.

@@ -88,55 +88,60 @@ func (t *tx) extend(id int64, ttl time.Duration, phase slot.Phase) error {
 // Start implements claim.Store. The usual one is two statements; whatever is in
 // its way is found out after that.
 func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, err error) {
-	err = s.step(ctx, "start", func(t *tx) (error, error) {
-		var run string
-		var ttl int64
-		ok, err := t.one(`UPDATE slot SET phase = 'running', deadline = ? + ttl, renewed_at = ?, expires = ? + ttl / 1000000
-			WHERE slug = ? AND claim = ? AND token = ? AND live = 1 AND kind = 'supervised' AND phase = 'starting'
-				AND boot = ? AND began >= ? AND NOT EXISTS (SELECT 1 FROM run
-					WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)
-			RETURNING run, ttl`, []any{int64(t.boot), t.ms(), t.ms(), claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token),
-			s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)}, &run, &ttl)
-		switch {
-		case err != nil:
-			return nil, err
-		case ok:
-			lease = claim.Lease{TTL: time.Duration(ttl), Phase: slot.Running}
-			return nil, t.started(run)
-		}
-		r, lost, err := t.liveOwned(key)
-		if err != nil || lost != nil {
-			return lost, err
-		}
-		c := &r.claim
-		lease = claim.Lease{TTL: c.TTL, Phase: slot.Running, StopReason: c.StopReason}
-		switch {
-		case r.ownBootOver(s.opt.Clock.BootID()):
-			return &slot.LostError{Claim: key.Claim, Reason: "the machine was restarted since"}, nil
-		case c.Kind != slot.Supervised:
-			return fmt.Errorf("%w: only a supervised claim starts", slot.ErrUsage), nil
-		case c.Phase == slot.Stopping:
-			lease.Phase = c.Phase
-			return nil, nil
-		case c.Phase == slot.Starting && t.boot > r.began+slot.StartMax:
-			return &slot.LostError{Claim: key.Claim, Reason: fmt.Sprintf("it was starting for more than %v", slot.StartMax)}, nil
-		}
-		var earlier string
-		found, err := t.one("SELECT id FROM run WHERE slot = ? AND tree_gone_at = 0 AND id <> ? AND boot = ? LIMIT 1",
-			[]any{r.id, c.Run, c.Holder.Process.Boot}, &earlier) // earlier ones of the holder's host
-		if err != nil {
-			return nil, err
-		}
-		if found {
-			return &slot.BusyError{Ref: c.Ref, Reason: slot.ReasonUnstopped, Claim: *c, Store: s.Address(),
-				Detail: "run " + earlier + " is not known to be gone"}, nil
-		}
-		if err := t.extend(r.id, c.TTL, slot.Running); err != nil {
-			return nil, err
-		}
-		return nil, t.started(c.Run)
+	err = s.step(ctx, "start", func(t *tx) (refused, err error) {
+		lease, refused, err = t.start(key)
+		return refused, err
 	})
 	return lease, err
+}
+
+func (t *tx) start(key claim.Key) (lease claim.Lease, refused, err error) {
+	var run string
+	var ttl int64
+	ok, err := t.one(`UPDATE slot SET phase = 'running', deadline = ? + ttl, renewed_at = ?, expires = ? + ttl / 1000000
+		WHERE slug = ? AND claim = ? AND token = ? AND live = 1 AND kind = 'supervised' AND phase = 'starting'
+			AND boot = ? AND began >= ? AND NOT EXISTS (SELECT 1 FROM run
+				WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)
+		RETURNING run, ttl`, []any{int64(t.boot), t.ms(), t.ms(), claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token),
+		t.w.s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)}, &run, &ttl)
+	switch {
+	case err != nil:
+		return lease, nil, err
+	case ok:
+		lease = claim.Lease{TTL: time.Duration(ttl), Phase: slot.Running}
+		return lease, nil, t.started(run)
+	}
+	r, lost, err := t.liveOwned(key)
+	if err != nil || lost != nil {
+		return lease, lost, err
+	}
+	c := &r.claim
+	lease = claim.Lease{TTL: c.TTL, Phase: slot.Running, StopReason: c.StopReason}
+	switch {
+	case r.ownBootOver(t.w.s.opt.Clock.BootID()):
+		return lease, &slot.LostError{Claim: key.Claim, Reason: "the machine was restarted since"}, nil
+	case c.Kind != slot.Supervised:
+		return lease, fmt.Errorf("%w: only a supervised claim starts", slot.ErrUsage), nil
+	case c.Phase == slot.Stopping:
+		lease.Phase = c.Phase
+		return lease, nil, nil
+	case c.Phase == slot.Starting && t.boot > r.began+slot.StartMax:
+		return lease, &slot.LostError{Claim: key.Claim, Reason: fmt.Sprintf("it was starting for more than %v", slot.StartMax)}, nil
+	}
+	var earlier string
+	found, err := t.one("SELECT id FROM run WHERE slot = ? AND tree_gone_at = 0 AND id <> ? AND boot = ? LIMIT 1",
+		[]any{r.id, c.Run, c.Holder.Process.Boot}, &earlier) // earlier ones of the holder's host
+	if err != nil {
+		return lease, nil, err
+	}
+	if found {
+		return lease, &slot.BusyError{Ref: c.Ref, Reason: slot.ReasonUnstopped, Claim: *c, Store: t.w.s.Address(),
+			Detail: "run " + earlier + " is not known to be gone"}, nil
+	}
+	if err := t.extend(r.id, c.TTL, slot.Running); err != nil {
+		return lease, nil, err
+	}
+	return lease, nil, t.started(c.Run)
 }
 
 func (t *tx) started(run string) error {
@@ -146,41 +151,46 @@ func (t *tx) started(run string) error {
 // Release implements claim.Store. The usual one, of a live claim by its owner,
 // is one statement beside its decision, and answers what that names of the claim.
 func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c slot.Claim, err error) {
-	err = s.step(ctx, "release", func(t *tx) (error, error) {
-		var r row
-		var ref string
-		c = slot.Claim{ID: key.Claim, Ended: true, EndedAt: t.wall.UTC().Truncate(time.Millisecond), Outcome: out}
-		before, between := said(claim.Closed(c, out))
-		ok, err := t.one(`UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = seq + 1, said = ? || path || ? || run
-			WHERE slug = ? AND claim = ? AND token = ? AND live = 1
-			RETURNING id, seq, waiting, ref, kind, fence, path, run`,
-			[]any{t.ms(), encode(out), before, between, claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
-			&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			r, lost, err := t.owned(key)
-			if err == nil && lost == nil {
-				c = r.claim
-			}
-			return lost, err
-		}
-		if c.Ref, err = slot.ParseCanonical(ref); err != nil {
-			return nil, err
-		}
-		if err := t.closeRun(c.Run, out); err != nil {
-			return nil, err
-		}
-		if err := t.wakeSlot(r.id); err != nil {
-			return nil, err
-		}
-		if err := t.callHead(&r); err != nil {
-			return nil, err
-		}
-		return nil, t.insert(r.id, r.seq, claim.Closed(c, out))
+	err = s.step(ctx, "release", func(t *tx) (refused, err error) {
+		c, refused, err = t.release(key, out)
+		return refused, err
 	})
 	return c, err
+}
+
+func (t *tx) release(key claim.Key, out slot.Outcome) (c slot.Claim, refused, err error) {
+	var r row
+	var ref string
+	c = slot.Claim{ID: key.Claim, Ended: true, EndedAt: t.wall.UTC().Truncate(time.Millisecond), Outcome: out}
+	before, between := said(claim.Closed(c, out))
+	ok, err := t.one(`UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = seq + 1, said = ? || path || ? || run
+		WHERE slug = ? AND claim = ? AND token = ? AND live = 1
+		RETURNING id, seq, waiting, ref, kind, fence, path, run`,
+		[]any{t.ms(), encode(out), before, between, claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
+		&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run)
+	if err != nil {
+		return c, nil, err
+	}
+	if !ok {
+		r, lost, err := t.owned(key)
+		if err == nil && lost == nil {
+			c = r.claim
+		}
+		return c, lost, err
+	}
+	if c.Ref, err = slot.ParseCanonical(ref); err != nil {
+		return c, nil, err
+	}
+	if err := t.closeRun(c.Run, out); err != nil {
+		return c, nil, err
+	}
+	if err := t.wakeSlot(r.id); err != nil {
+		return c, nil, err
+	}
+	if err := t.callHead(&r); err != nil {
+		return c, nil, err
+	}
+	return c, nil, t.insert(r.id, r.seq, claim.Closed(c, out))
 }
 
 // Park implements claim.Store.

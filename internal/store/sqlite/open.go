@@ -60,7 +60,13 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if err := w.upgrade(); err != nil {
 		return w, err
 	}
-	if w.wal, err = identify(s.path + "-wal"); err != nil {
+	w.wal, err = identify(s.path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) { // a copy that VACUUM INTO made has none yet
+		if err = w.toWAL(); err == nil {
+			w.wal, err = identify(s.path + "-wal")
+		}
+	}
+	if err != nil {
 		return w, err
 	}
 	w.shm, err = identify(s.path + "-shm")
@@ -167,6 +173,23 @@ func least(steps []step) int {
 // upgrade applies missing steps, and gives claims of an earlier boot whose holder
 // may live on (detached ones, and those of other hosts) one full time to live from
 // this first open after it.
+// toWAL has a file that is in another journal mode keep a -wal from now on.
+func (w *writer) toWAL() error {
+	_, err := w.conn.exec("PRAGMA journal_mode = wal", nil)
+	if err != nil {
+		return err
+	}
+	t, err := w.begin() // makes the -wal
+	if err == nil {
+		err = t.exec("UPDATE meta SET boot = boot")
+	}
+	if err == nil {
+		return t.exec("COMMIT")
+	}
+	t.exec("ROLLBACK") //nolint:errcheck // the first fault is the one to tell
+	return err
+}
+
 func (w *writer) upgrade() error {
 	t, err := w.begin()
 	if err != nil {

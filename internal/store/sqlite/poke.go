@@ -28,6 +28,7 @@ type line struct {
 	path  string
 	name  string // what others are told
 	wakes map[string]chan struct{}
+	queue string // who works the queue in this process, as others are told of it
 }
 
 // sunPath is the longest unix socket address every system takes (unix(7)).
@@ -121,6 +122,18 @@ func (l *line) wake(ticket string) {
 	case l.wakes[ticket] <- struct{}{}:
 	default: // nobody waits any more, or it is already told
 	}
+}
+
+func (l *line) works(me string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.queue = me
+}
+
+func (l *line) worker() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue
 }
 
 // poke wakes a ticket of this or another process. A receiver that is gone or

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -42,7 +43,7 @@ func (q *Queue) change(ctx context.Context, what string, item int64, run string,
 		if err := fn(t, w); err != nil {
 			return nil, err
 		}
-		if err := t.save(w); err != nil || r == nil {
+		if err := t.save(w); err != nil || r == nil || d.Verdict == "" {
 			return nil, err
 		}
 		d.Ref = w.Ref
@@ -52,14 +53,8 @@ func (q *Queue) change(ctx context.Context, what string, item int64, run string,
 
 // Begin implements queue.Store.
 func (q *Queue) Begin(ctx context.Context, b queue.Begin) (l queue.Look, err error) {
-	err = q.s.step(ctx, "begin", func(t *tx) (error, error) {
-		w, err := t.work("i.id = ?", b.Item)
-		if err != nil {
-			return nil, err
-		}
-		if w == nil || w.State != queue.Pending {
-			return queue.ErrStale, nil
-		}
+	err = q.s.step(ctx, "begin", func(t *tx) (refused, err error) {
+		l = queue.Look{}
 		over, err := t.one("SELECT 1 FROM run WHERE id = ? AND state = 'ended'", []any{b.Run}, new(int))
 		if err != nil {
 			return nil, err
@@ -67,28 +62,77 @@ func (q *Queue) Begin(ctx context.Context, b queue.Begin) (l queue.Look, err err
 		if over { // nobody would settle the item
 			return queue.ErrStale, nil
 		}
-		if l, err = t.look(w); err != nil {
-			return nil, err
+		w, look, err := t.startable(b.Item)
+		if err != nil || w == nil {
+			return queue.ErrStale, err
 		}
-		if len(l.Events) == 0 {
-			return queue.ErrStale, nil
-		}
-		w.Begin(b.Run, b.Policy, l.Last)
-		w.served = true
-		if err := t.exec("UPDATE event SET run = ? WHERE item = ? AND state = 'waiting'", b.Run, w.ID); err != nil {
-			return nil, err
-		}
-		for i := range l.Events {
-			l.Events[i].Run = b.Run
-		}
-		err = t.save(w)
-		l.Item = w.Item
+		l, err = t.give(w, look, b)
 		return nil, err
 	})
 	if err != nil {
 		return queue.Look{}, err
 	}
 	return l, nil
+}
+
+// AcquireFor takes the slot of a work item and begins the item, or does neither:
+// claim.Store's Acquire and queue.Store's Begin in one transaction.
+func (q *Queue) AcquireFor(ctx context.Context, req claim.Request, b queue.Begin) (g claim.Grant, l queue.Look, err error) {
+	if err := req.Validate(); err != nil {
+		return g, l, err
+	}
+	err = q.s.step(ctx, "claim", func(t *tx) (refused, err error) {
+		g, l = claim.Grant{}, queue.Look{}
+		w, look, err := t.startable(b.Item)
+		if err != nil || w == nil {
+			return queue.ErrStale, err
+		}
+		if g, refused, err = t.acquire(req); err != nil || refused != nil {
+			return refused, err
+		}
+		l, err = t.give(w, look, b)
+		return nil, err
+	})
+	if err != nil {
+		return claim.Grant{}, queue.Look{}, err
+	}
+	return g, l, nil
+}
+
+// startable reads a pending item with what waits for it; nil if it is not pending,
+// or nothing waits: then it is put to rest, or it would be picked for ever.
+func (t *tx) startable(item int64) (*work, queue.Look, error) {
+	w, err := t.work("i.id = ?", item)
+	if err != nil || w == nil || w.State != queue.Pending {
+		return nil, queue.Look{}, err
+	}
+	l, err := t.look(w)
+	if err == nil && len(l.Events) == 0 {
+		err = t.rest(w)
+		w = nil
+	}
+	return w, l, err
+}
+
+// rest is for an item that nothing waits for.
+func (t *tx) rest(w *work) error {
+	w.Item.Skip("", "", time.Time{}, t.now())
+	return t.save(w)
+}
+
+// give gives a startable item to a run.
+func (t *tx) give(w *work, l queue.Look, b queue.Begin) (queue.Look, error) {
+	w.Begin(b.Run, b.Policy, l.Last)
+	w.served = true
+	if err := t.exec("UPDATE event SET run = ? WHERE item = ? AND state = 'waiting'", b.Run, w.ID); err != nil {
+		return l, err
+	}
+	for i := range l.Events {
+		l.Events[i].Run = b.Run
+	}
+	err := t.save(w)
+	l.Item = w.Item
+	return l, err
 }
 
 // freed says that a reason to defer is gone once nobody has the slot.

@@ -15,24 +15,38 @@ import (
 // arrival is an arrival on its way into the file.
 type arrival struct {
 	queue.Arrival
-	facts []string // of each wish, as they are kept
-	body  any      // of the delivery, as it is kept: packed, or nil
+	texts []wishText // of each wish
+	body  any        // of the delivery, as it is kept: packed, or nil
 
 	delivery int64 // its number; 0 if there is none
 	again    bool  // it is on record already
 	kept     int   // events that were put on record
 }
 
+// wishText is parts of a wish as they are kept.
+type wishText struct {
+	facts    string
+	policies []string
+}
+
+func textOf(w queue.Wish) (t wishText, err error) {
+	b, err := json.Marshal(w.Event.Facts)
+	t.facts = string(b)
+	for i := 0; err == nil && i < len(w.Policies); i++ {
+		b, err = json.Marshal(w.Policies[i])
+		t.policies = append(t.policies, string(b))
+	}
+	return t, err
+}
+
 // Accept implements queue.Store.
 func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
 	// Here, not while others wait for the writer.
-	facts := make([]string, len(a.Wishes))
+	texts := make([]wishText, len(a.Wishes))
 	for i, w := range a.Wishes {
-		b, err := json.Marshal(w.Event.Facts)
-		if err != nil {
-			return nil, fmt.Errorf("%w: the facts of an event: %w", slot.ErrUsage, err)
+		if texts[i], err = textOf(w); err != nil {
+			return nil, fmt.Errorf("%w: a wish: %w", slot.ErrUsage, err)
 		}
-		facts[i] = string(b)
 	}
 	var body any
 	if d := a.Delivery; d != nil && d.Body != nil { // a fifth of the pages to be written
@@ -45,7 +59,7 @@ func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accep
 		body = s2.Encode((*buf)[:cap(*buf)], d.Body)
 	}
 	err = q.s.do(ctx, "accept", func(t *tx) (err error) {
-		done, err = t.accept(&arrival{Arrival: a, facts: facts, body: body})
+		done, err = t.accept(&arrival{Arrival: a, texts: texts, body: body})
 		return err
 	})
 	if err != nil {
@@ -68,10 +82,10 @@ func (t *tx) accept(a *arrival) (done []queue.Accepted, err error) {
 		case len(w.Policies) == 0:
 			some, err = t.ignore(w)
 		case w.Event.Ref.IsZero():
-			some, err = t.unresolved(a, w, a.facts[i])
+			some, err = t.unresolved(a, w, a.texts[i].facts)
 		default:
-			for _, p := range w.Policies {
-				one, e := t.wish(a, w, p, a.facts[i])
+			for k := range w.Policies {
+				one, e := t.wish(a, w, k, a.texts[i])
 				if err = e; err != nil {
 					break
 				}
@@ -96,14 +110,14 @@ func (t *tx) deliver(a *arrival) error {
 	if !a.wanted() {
 		body, file = nil, ""
 	}
-	is, err := t.one(`INSERT INTO delivery (hook, guid, event, action, at, size, body, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING RETURNING n`,
-		[]any{d.Hook, d.GUID, d.Event, d.Action, t.ms(), d.Size, body, file}, &a.delivery)
-	if err != nil || is {
+	var err error
+	a.delivery, err = t.add(`INSERT INTO delivery (hook, guid, event, action, at, size, body, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, d.Hook, d.GUID, d.Event, d.Action, t.ms(), d.Size, body, file)
+	if err != nil || a.delivery != 0 {
 		return err
 	}
 	a.again = true
-	is, err = t.one("SELECT n FROM delivery WHERE hook = ? AND guid = ? AND guid <> ''", []any{d.Hook, d.GUID}, &a.delivery)
+	is, err := t.one("SELECT n FROM delivery WHERE hook = ? AND guid = ? AND guid <> ''", []any{d.Hook, d.GUID}, &a.delivery)
 	if err == nil && !is {
 		err = errors.New("a delivery that is on record is not there")
 	}
@@ -177,9 +191,9 @@ func (t *tx) unresolved(a *arrival, w queue.Wish, facts string) ([]queue.Accepte
 	return []queue.Accepted{answer}, err
 }
 
-// wish is one event under one rule.
-func (t *tx) wish(a *arrival, w queue.Wish, p queue.Policy, facts string) (queue.Accepted, error) {
-	e, now := w.Event, t.now()
+// wish is one event under one rule: that of the k-th policy.
+func (t *tx) wish(a *arrival, w queue.Wish, k int, text wishText) (queue.Accepted, error) {
+	e, p, now := w.Event, w.Policies[k], t.now()
 	answer := queue.Accepted{Event: e, Rule: p.Rule}
 	it, err := t.workFor(e.Ref, p.Rule)
 	if err != nil {
@@ -201,10 +215,11 @@ func (t *tx) wish(a *arrival, w queue.Wish, p queue.Policy, facts string) (queue
 			return answer, err
 		}
 	}
-	if err := t.save(it); err != nil {
+	it.policy = text.policies[k]
+	if err := t.keep(it); err != nil {
 		return answer, err
 	}
-	n, err := t.addEvent(a, w, it.ID, p.Rule, state, reason, facts)
+	n, err := t.addEvent(a, w, it.ID, p.Rule, state, reason, text.facts)
 	answer.Event.ID = queue.EventID(n)
 	return answer, err
 }
@@ -261,16 +276,14 @@ func (t *tx) redelivered(a *arrival, w queue.Wish, item int64) (string, error) {
 }
 
 // addEvent puts an event on record and gives its number.
-func (t *tx) addEvent(a *arrival, w queue.Wish, item int64, rule string, state queue.EventState, reason, facts string) (n int64, err error) {
+func (t *tx) addEvent(a *arrival, w queue.Wish, item int64, rule string, state queue.EventState, reason, facts string) (int64, error) {
 	e := w.Event
 	ended := int64(0)
 	if state == queue.EventDead {
 		ended = t.ms()
 	}
 	a.kept++
-	_, err = t.one(`INSERT INTO event (item, state, rule, path, repo, kind, sha, fingerprint, key, facts, delivery, at, reason, ended_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n`,
-		[]any{item, string(state), rule, e.Path, e.Repo, string(e.Kind), e.Sha, e.Fingerprint, w.Key, facts, a.delivery, t.ms(),
-			reason, ended}, &n)
-	return n, err
+	return t.add(`INSERT INTO event (item, state, rule, path, repo, kind, sha, fingerprint, key, facts, delivery, at, reason, ended_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		item, string(state), rule, e.Path, e.Repo, string(e.Kind), e.Sha, e.Fingerprint, w.Key, facts, a.delivery, t.ms(), reason, ended)
 }

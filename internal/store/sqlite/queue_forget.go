@@ -23,7 +23,7 @@ func (q *Queue) Forget(ctx context.Context, before time.Time) (files []string, e
 			return n, nil, err
 		},
 		func(t *tx) (int64, []string, error) {
-			n, err := t.count("DELETE FROM event WHERE n IN (SELECT n FROM event WHERE ended_at <> 0 AND ended_at < ? LIMIT ?)", ms, portion)
+			n, err := t.count("DELETE FROM event WHERE n IN (SELECT n FROM event WHERE ended_at <> 0 AND ended_at < ? AND state <> 'dead' LIMIT ?)", ms, portion)
 			return n, nil, err
 		},
 		func(t *tx) (n int64, gone []string, err error) {
@@ -65,4 +65,14 @@ func (q *Queue) Forget(ctx context.Context, before time.Time) (files []string, e
 		}
 	}
 	return files, nil
+}
+
+// Names implements queue.Store.
+func (q *Queue) Names(ctx context.Context, file string) (named bool, err error) {
+	db, ok, err := q.s.reader(ctx)
+	if err != nil || !ok {
+		return false, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM delivery WHERE file = ? AND file <> '')", file).Scan(&named)
+	return named, q.s.unknown("read", err)
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 
 	"github.com/oneslot/oneslot/internal/queue"
 )
@@ -26,14 +25,9 @@ func (q *Queue) Look(ctx context.Context, item int64) (queue.Look, error) {
 	return looks[0], nil
 }
 
-// asker is a database or one connection to it.
-type asker interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // looks reads items before their events: an event that came in between is there,
 // and whatever is done to an item is judged again by who writes.
-func (q *Queue) looks(ctx context.Context, from asker, ids []int64) ([]queue.Look, error) {
+func (q *Queue) looks(ctx context.Context, from *reads, ids []int64) ([]queue.Look, error) {
 	at := map[int64]*queue.Look{}
 	rows, err := from.QueryContext(ctx, "SELECT "+workColumns+workTables+"WHERE i.id IN (SELECT value FROM json_each(?))", list(ids))
 	if err != nil {
@@ -68,7 +62,7 @@ func (q *Queue) looks(ctx context.Context, from asker, ids []int64) ([]queue.Loo
 	return looks, nil
 }
 
-func (q *Queue) events(ctx context.Context, from asker, query string, args ...any) (list []queue.Record, err error) {
+func (q *Queue) events(ctx context.Context, from *reads, query string, args ...any) (list []queue.Record, err error) {
 	rows, err := from.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, q.s.unknown("read", err)

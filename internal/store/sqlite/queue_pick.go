@@ -37,17 +37,12 @@ func (q *Queue) Pick(ctx context.Context, n int, busy []int64, full []string) ([
 	if err != nil || !ok || n <= 0 {
 		return nil, err
 	}
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return nil, q.s.unknown("read", err)
-	}
-	defer conn.Close()
-	p := picker{ctx: ctx, conn: conn, now: q.s.opt.Clock.Wall().UnixMilli(), n: n, busy: list(busy)}
+	p := picker{ctx: ctx, db: db, now: q.s.opt.Clock.Wall().UnixMilli(), n: n, busy: list(busy)}
 	ids, err := p.pick(list(full))
 	if err != nil {
 		return nil, q.s.unknown("read", err)
 	}
-	looks, err := q.looks(ctx, conn, ids)
+	looks, err := q.looks(ctx, db, ids)
 	// What was taken meanwhile is not due any more.
 	return slices.DeleteFunc(looks, func(l queue.Look) bool { return l.Item.State != queue.Pending }), err
 }
@@ -66,7 +61,7 @@ func list[T any](some []T) string {
 
 type picker struct {
 	ctx  context.Context
-	conn *sql.Conn
+	db   *reads
 	now  int64
 	n    int
 	busy string
@@ -84,11 +79,6 @@ func (p *picker) pick(full string) ([]int64, error) {
 	if err != nil || len(lanes) == 0 {
 		return nil, err
 	}
-	oldest, err := p.conn.PrepareContext(p.ctx, dueItems)
-	if err != nil {
-		return nil, err
-	}
-	defer oldest.Close()
 	var ids []int64
 	for len(lanes) > 0 && len(ids) < p.n {
 		same := 1
@@ -96,7 +86,7 @@ func (p *picker) pick(full string) ([]int64, error) {
 			same++
 		}
 		for i := range same {
-			if lanes[i].due, err = p.oldest(oldest, lanes[i].id); err != nil {
+			if lanes[i].due, err = p.oldest(lanes[i].id); err != nil {
 				return nil, err
 			}
 		}
@@ -115,10 +105,10 @@ func (p *picker) pick(full string) ([]int64, error) {
 func (p *picker) lanes(full string) (lanes []lane, err error) {
 	var all bool
 	var some string
-	if err := p.conn.QueryRowContext(p.ctx, fewLanes, p.now, few).Scan(&all, &some); err != nil {
+	if err := p.db.QueryRowContext(p.ctx, fewLanes, p.now, few).Scan(&all, &some); err != nil {
 		return nil, err
 	}
-	rows, err := p.conn.QueryContext(p.ctx, dueLanes, full, p.now, p.busy, p.n, all, some)
+	rows, err := p.db.QueryContext(p.ctx, dueLanes, full, p.now, p.busy, p.n, all, some)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +124,8 @@ func (p *picker) lanes(full string) (lanes []lane, err error) {
 }
 
 // oldest lists the due items of a lane by age.
-func (p *picker) oldest(q *sql.Stmt, lane int64) ([]int64, error) {
-	rows, err := q.QueryContext(p.ctx, lane, p.now, p.busy, max(window, p.n))
+func (p *picker) oldest(lane int64) ([]int64, error) {
+	rows, err := p.db.QueryContext(p.ctx, dueItems, lane, p.now, p.busy, max(window, p.n))
 	if err != nil {
 		return nil, err
 	}

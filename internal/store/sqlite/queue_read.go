@@ -23,8 +23,8 @@ func (w *where) and(cond string, args ...any) {
 	w.conds, w.args = append(w.conds, cond), append(w.args, args...)
 }
 
-// newest is the end of a query for the newest of what the conditions choose.
-func (w *where) newest(by string, limit int) string {
+// first is the end of a query for the first of what the conditions choose.
+func (w *where) first(by string, limit int) string {
 	s := ""
 	if len(w.conds) > 0 {
 		s = "WHERE " + strings.Join(w.conds, " AND ")
@@ -33,7 +33,7 @@ func (w *where) newest(by string, limit int) string {
 		limit = -1
 	}
 	w.args = append(w.args, limit)
-	return s + " ORDER BY " + by + " DESC LIMIT ?"
+	return s + " ORDER BY " + by + " LIMIT ?"
 }
 
 // counted scans one column more.
@@ -72,7 +72,12 @@ func (q *Queue) Items(ctx context.Context, f queue.Filter) (items []queue.Item, 
 	default:
 		w.and("i.state = ?", f.State)
 	}
-	end := w.newest("i.id", f.Limit)
+	by := "i.id DESC"
+	if !f.PutOff.IsZero() {
+		w.and("i.lane <> 0 AND i.deferred <> 0 AND i.deferred < ?", f.PutOff.UnixMilli())
+		by = "i.deferred, i.id"
+	}
+	end := w.first(by, f.Limit)
 	rows, err := db.QueryContext(ctx, "SELECT "+workColumns+`,
 		(SELECT count(*) FROM event e WHERE e.item = i.id AND e.state IN ('waiting', 'dead'))`+workTables+end, w.args...)
 	if err != nil {
@@ -118,7 +123,7 @@ func (q *Queue) Events(ctx context.Context, f queue.Filter) ([]queue.Record, err
 	default:
 		w.and("e.state = ?", f.State)
 	}
-	end := w.newest("e.n", f.Limit)
+	end := w.first("e.n DESC", f.Limit)
 	return q.events(ctx, db, "SELECT "+eventColumns+eventTables+end, w.args...)
 }
 

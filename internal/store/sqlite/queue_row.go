@@ -12,13 +12,27 @@ import (
 // work is an item as stored.
 type work struct {
 	queue.Item
-	slot int64
-	lane int64 // where it waits; 0 if it does not
-	rank rank  // of that lane
-	due  int64 // as stored
+	slot   int64
+	lane   int64  // where it waits; 0 if it does not
+	rank   rank   // of that lane
+	due    int64  // as stored
+	policy string // as it is to be stored
+	found  found  // what indexes find it by, as stored
 
 	served bool // it leaves its lane for a run
 	free   bool // nobody has its slot or waits for it
+}
+
+// found is what indexes on items are made of, beside what never changes.
+type found struct {
+	state              queue.State
+	lane               int64
+	run, reason        string
+	due, age, deferred int64
+}
+
+func (w *work) find() found {
+	return found{w.State, w.lane, w.Run, w.Reason, msOf(w.Due), msOf(w.Age), msOf(w.Deferred)}
 }
 
 // rank is what a lane is found by, beside its repository.
@@ -35,16 +49,16 @@ const workTables = " FROM item i JOIN slot s ON s.id = i.slot "
 // scanWork reads workColumns, and into more what follows them.
 func scanWork(sc scanner, more ...any) (*work, error) {
 	var w work
-	var ref, policy, kinds string
+	var ref, kinds string
 	var age, burst, last, deferred int64
 	err := sc.Scan(append([]any{
-		&w.ID, &w.slot, &ref, &policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
+		&w.ID, &w.slot, &ref, &w.policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
 		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked,
 	}, more...)...)
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal([]byte(policy), &w.Policy); err != nil {
+	if err := json.Unmarshal([]byte(w.policy), &w.Policy); err != nil {
 		return nil, err
 	}
 	for _, k := range strings.Fields(kinds) {
@@ -52,6 +66,7 @@ func scanWork(sc scanner, more ...any) (*work, error) {
 	}
 	w.rank = rank{w.Person, w.Policy.Priority}
 	w.Due, w.Age, w.Burst, w.Last, w.Deferred = wallTime(w.due), wallTime(age), wallTime(burst), wallTime(last), wallTime(deferred)
+	w.found = w.find()
 	w.Ref, err = slot.ParseCanonical(ref)
 	return &w, err
 }
@@ -74,11 +89,17 @@ func msOf(at time.Time) int64 {
 
 // save writes an item, new or changed, and puts it into its lane.
 func (t *tx) save(w *work) error {
-	if err := t.enlane(w); err != nil {
-		return err
-	}
 	policy, err := json.Marshal(w.Policy)
 	if err != nil {
+		return err
+	}
+	w.policy = string(policy)
+	return t.keep(w)
+}
+
+// keep is save for a policy that is text already.
+func (t *tx) keep(w *work) (err error) {
+	if err := t.enlane(w); err != nil {
 		return err
 	}
 	var kinds strings.Builder
@@ -88,20 +109,25 @@ func (t *tx) save(w *work) error {
 		}
 		kinds.WriteString(string(k))
 	}
-	due := msOf(w.Due)
-	t.woke = t.woke || w.lane != 0 && (w.ID == 0 || due < w.due || w.due == 0)
-	_, err = t.one(`INSERT INTO item (id, slot, rule, policy, state, lane, run, told, attempts, laters, defers, sha, kinds, fresh,
-			reason, detail, due, age, burst, last, deferred, person, asked)
-		VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET policy = excluded.policy, state = excluded.state, lane = excluded.lane, run = excluded.run,
-			told = excluded.told, attempts = excluded.attempts, laters = excluded.laters, defers = excluded.defers,
-			sha = excluded.sha, kinds = excluded.kinds, fresh = excluded.fresh, reason = excluded.reason, detail = excluded.detail,
-			due = excluded.due, age = excluded.age, burst = excluded.burst, last = excluded.last, deferred = excluded.deferred,
-			person = excluded.person, asked = excluded.asked
-		RETURNING id`,
-		[]any{w.ID, w.slot, w.Policy.Rule, string(policy), string(w.State), w.lane, w.Run, w.Told, w.Attempts, w.Laters, w.Defers,
-			w.Sha, kinds.String(), w.Fresh, w.Reason, w.Detail, due, msOf(w.Age), msOf(w.Burst), msOf(w.Last), msOf(w.Deferred),
-			w.Person, w.Asked}, &w.ID)
+	f := w.find()
+	t.woke = t.woke || f.lane != 0 && (w.ID == 0 || f.due < w.due || w.due == 0)
+	// A burst changes nothing that an index is made of; each would be written anew.
+	if w.ID != 0 && f == w.found {
+		return t.exec(`UPDATE item SET policy = ?, told = ?, attempts = ?, laters = ?, defers = ?, sha = ?, kinds = ?, fresh = ?,
+			detail = ?, burst = ?, last = ?, person = ?, asked = ? WHERE id = ?`,
+			w.policy, w.Told, w.Attempts, w.Laters, w.Defers, w.Sha, kinds.String(), w.Fresh,
+			w.Detail, msOf(w.Burst), msOf(w.Last), w.Person, w.Asked, w.ID)
+	}
+	row := []any{w.policy, string(f.state), f.lane, f.run, w.Told, w.Attempts, w.Laters, w.Defers, w.Sha, kinds.String(), w.Fresh,
+		f.reason, w.Detail, f.due, f.age, msOf(w.Burst), msOf(w.Last), f.deferred, w.Person, w.Asked}
+	if w.ID != 0 {
+		return t.exec(`UPDATE item SET policy = ?, state = ?, lane = ?, run = ?, told = ?, attempts = ?, laters = ?, defers = ?,
+			sha = ?, kinds = ?, fresh = ?, reason = ?, detail = ?, due = ?, age = ?, burst = ?, last = ?, deferred = ?,
+			person = ?, asked = ? WHERE id = ?`, append(row, w.ID)...)
+	}
+	w.ID, err = t.add(`INSERT INTO item (policy, state, lane, run, told, attempts, laters, defers, sha, kinds, fresh,
+			reason, detail, due, age, burst, last, deferred, person, asked, slot, rule)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(row, w.slot, w.Policy.Rule)...)
 	return err
 }
 

@@ -21,6 +21,7 @@ CREATE TABLE delivery (
 );
 CREATE UNIQUE INDEX delivery_guid ON delivery (hook, guid) WHERE guid <> '';
 CREATE INDEX delivery_at ON delivery (at);
+CREATE INDEX delivery_file ON delivery (file) WHERE file <> '';
 CREATE TABLE event (
 	n           INTEGER PRIMARY KEY AUTOINCREMENT,
 	item        INTEGER NOT NULL,

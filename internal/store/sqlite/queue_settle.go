@@ -86,6 +86,16 @@ func (q *Queue) Revive(ctx context.Context, ref slot.Ref, rule *string) (revived
 			if err := t.reviveEvents(w.ID); err != nil {
 				return err
 			}
+			some, err := t.one("SELECT 1 FROM event WHERE item = ? AND state = 'waiting' LIMIT 1", []any{w.ID}, new(int))
+			if err != nil {
+				return err
+			}
+			if !some {
+				if err := t.rest(w); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := t.save(w); err != nil {
 				return err
 			}
@@ -143,15 +153,24 @@ func (t *tx) wakeScope(scope string) error {
 
 // Shift implements queue.Store.
 func (q *Queue) Shift(ctx context.Context, d time.Duration) error {
-	if d.Abs() < time.Millisecond {
+	if d > -time.Millisecond {
 		return nil
 	}
 	return q.s.do(ctx, "shift", func(t *tx) error {
 		t.woke = true
-		if d < 0 {
-			return t.exec("UPDATE item SET due = due + ?, burst = burst + ? WHERE lane <> 0 AND due > ?",
-				d.Milliseconds(), d.Milliseconds(), t.ms())
-		}
-		return t.exec("UPDATE item SET due = due + ? WHERE lane <> 0 AND due > ?", d.Milliseconds(), t.ms()-d.Milliseconds())
+		return t.exec("UPDATE item SET due = due + ?, burst = burst + ? WHERE lane <> 0 AND due > ?",
+			d.Milliseconds(), d.Milliseconds(), t.ms())
 	})
+}
+
+// Rewound implements queue.Store.
+func (q *Queue) Rewound(ctx context.Context) (n int, err error) {
+	err = q.s.do(ctx, "rewind", func(t *tx) error {
+		k, err := t.count(`UPDATE item SET due = ?1 WHERE lane <> 0 AND due > ?1 AND (last > ?1 OR deferred > ?1
+			OR reason = ?2 AND due > ?1 + json_extract(policy, '$.backoff_max') / 1000000)`, t.ms(), queue.ReasonRetry)
+		n = int(k)
+		t.woke = t.woke || n > 0
+		return err
+	})
+	return n, err
 }

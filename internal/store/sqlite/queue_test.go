@@ -206,7 +206,7 @@ func TestP10_IgnoredIsOnRecord(t *testing.T) {
 // P6: the end of any claim makes room, and another process's is told as well.
 func TestP6_AReleaseWakesWhoWorksTheQueue(t *testing.T) {
 	d := newDesk(t)
-	woken, err := d.q.Woken(d.ctx)
+	woken, _, err := d.q.Woken(d.ctx)
 	d.must("woken", err)
 	other, err := Open(d.s.Path(), Options{Clock: d.clock})
 	d.must("open", err)

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
@@ -38,7 +37,7 @@ type Store struct {
 	path string
 	opt  Options
 
-	read *sql.DB
+	read *reads
 	seen atomic.Pointer[fileID] // what read was opened on
 
 	// busy is kept by who writes: the writer, which the first write starts, or
@@ -89,11 +88,9 @@ func Open(path string, opt Options) (*Store, error) {
 	if _, err := driver.Fdatasync(true); err != nil && !errors.Is(err, driver.ErrFdatasyncUnavailable) {
 		return nil, s.unknown("open", err)
 	}
-	s.read, err = sql.Open("sqlite", dsn(abs, "ro", "_pragma=query_only(1)"))
-	if err != nil {
+	if s.read, err = openReads(abs); err != nil {
 		return nil, s.unknown("open", err)
 	}
-	s.read.SetMaxOpenConns(4)
 	return s, nil
 }
 
@@ -162,7 +159,7 @@ func hint(err error) string {
 
 // reader gives the read connection, or false if there is no file yet. A file that
 // was replaced would be read as it was before, for as long as we live.
-func (s *Store) reader(ctx context.Context) (*sql.DB, bool, error) {
+func (s *Store) reader(ctx context.Context) (*reads, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, s.unknown("read", err)
 	}

@@ -20,13 +20,30 @@ type tx struct {
 func (t *tx) ms() int64 { return t.wall.UnixMilli() }
 
 func (t *tx) exec(q string, args ...any) error {
-	_, err := t.count(q, args...)
+	_, err := t.w.conn.exec(q, args)
 	return err
 }
 
 // count is exec, and the number of rows that were changed.
 func (t *tx) count(q string, args ...any) (int64, error) {
-	return t.w.conn.exec(q, args)
+	r, err := t.w.conn.exec(q, args)
+	if err != nil {
+		return 0, err
+	}
+	return r.RowsAffected()
+}
+
+// add is exec of an INSERT of one row, and the number of that; 0 if there was a
+// conflict about which it does nothing. It costs half of what RETURNING does.
+func (t *tx) add(q string, args ...any) (int64, error) {
+	r, err := t.w.conn.exec(q, args)
+	if err != nil {
+		return 0, err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return 0, err
+	}
+	return r.LastInsertId()
 }
 
 // one reads one row and reports whether there was one.

@@ -18,10 +18,6 @@ import (
 // batch bounds how many steps share one commit.
 const batch = 128
 
-// manyCommits is when a process has written so often that it will not end soon:
-// from then on it moves the -wal into the file less often, as SQLite has it.
-const manyCommits = 64
-
 // gatherIdle is how long a batch waits for one more. A commit takes longer.
 const gatherIdle = 50 * time.Microsecond
 
@@ -101,6 +97,7 @@ func (s *Store) direct(o *op) bool {
 	if ok {
 		_, o.err = s.w.transact([]*op{o})
 		unlock()
+		s.w.tend()
 		s.alone.Store(s.w.alone)
 	}
 	return ok
@@ -212,6 +209,7 @@ func (s *Store) commit(w *writer, ops []*op) {
 	for i, o := range live {
 		answer([]*op{o}, errs[i])
 	}
+	w.tend()
 }
 
 // writer owns the one connection that writes.
@@ -232,6 +230,10 @@ type writer struct {
 	// damaged: the file is to stay as it is, so the connection is never closed,
 	// which would move the -wal into it.
 	damaged bool
+	// mover moves the -wal into the file; moved is closed when it has, and nil if
+	// it does not.
+	mover *conn
+	moved chan struct{}
 }
 
 func (w *writer) close() {
@@ -241,6 +243,7 @@ func (w *writer) close() {
 	if w.damaged {
 		return
 	}
+	w.still()
 	if w.conn != nil {
 		w.conn.close() //nolint:errcheck // every answer given is on disk
 	}
@@ -280,9 +283,7 @@ func (w *writer) transact(ops []*op) (begun bool, err error) {
 	if v, err := w.conn.version(); err == nil {
 		w.version = v
 	}
-	if w.commits++; w.commits == manyCommits {
-		t.exec("PRAGMA wal_autocheckpoint = 1000") //nolint:errcheck // the small one does, too
-	}
+	w.commits++
 	if t.listener != "" {
 		w.listener = t.listener
 	}

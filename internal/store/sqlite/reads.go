@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+)
+
+// readers is how many reads go on at once.
+const readers = 4
+
+// reads is the database as it is read. A statement is parsed once for each of its
+// connections, which costs more than most answers; their texts are few.
+type reads struct {
+	*sql.DB
+	prepared sync.Map // *sql.Stmt by its text; each lives as long as the database
+}
+
+func openReads(path string) (*reads, error) {
+	db, err := sql.Open("sqlite", dsn(path, "ro", "_pragma=query_only(1)"))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	return &reads{DB: db}, nil
+}
+
+func (r *reads) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s, ok := r.prepared.Load(query); ok {
+		return s.(*sql.Stmt), nil
+	}
+	s, err := r.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if first, ok := r.prepared.LoadOrStore(query, s); ok {
+		s.Close() //nolint:errcheck // it was never used
+		return first.(*sql.Stmt), nil
+	}
+	return s, nil
+}
+
+// QueryContext is as that of sql.DB.
+func (r *reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s, err := r.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, args...)
+}
+
+// QueryRowContext is as that of sql.DB.
+func (r *reads) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	s, err := r.stmt(ctx, query)
+	if err != nil { // it tells again
+		return r.DB.QueryRowContext(ctx, query, args...)
+	}
+	return s.QueryRowContext(ctx, args...)
+}
