@@ -82,7 +82,7 @@ func (ad *Admission) Under(ctx context.Context, g claim.Grant, req claim.Request
 		return nil
 	}
 	a := ad.app
-	kept, stop := claim.Keep(ctx, a.Store, a.Clock, req.Key, a.Clock.Boot(), g.Claim.Left)
+	kept, stop := claim.Keep(ctx, a.Store, a.Clock, req.Key, g.Asked, g.Claim.Left)
 	_, err := ad.ask(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim})
 	if err == nil && req.Run != "" {
 		dec, _ := ad.set.Hold(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim},

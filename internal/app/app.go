@@ -67,7 +67,7 @@ func New(cfg *config.Config) (*App, error) {
 
 // Taker takes slots for this process.
 func (a *App) Taker() *claim.Taker {
-	return &claim.Taker{Store: a.Store, Sight: Sight{}, Self: a.Self, Inside: a.Inside}
+	return &claim.Taker{Store: a.Store, Sight: Sight{}, Clock: a.Clock, Self: a.Self, Inside: a.Inside}
 }
 
 // Holder describes this process as the holder of a claim.

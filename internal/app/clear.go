@@ -16,7 +16,7 @@ import (
 // The claim is kept renewed meanwhile, and given back if something cannot be
 // ended: the error is then a *slot.BusyError.
 func (a *App) Clear(ctx context.Context, g claim.Grant, key claim.Key) error {
-	kept, stop := claim.Keep(ctx, a.Store, a.Clock, key, a.Clock.Boot(), g.Claim.TTL)
+	kept, stop := claim.Keep(ctx, a.Store, a.Clock, key, g.Asked, g.Claim.TTL)
 	cleaner := supervise.Cleaner{
 		Journal: a.Store, State: a.Store.Dir(), Boot: a.Clock.BootID(), Log: slog.New(slog.DiscardHandler),
 		Fence: g.Claim.Fence,

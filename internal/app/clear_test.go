@@ -46,7 +46,7 @@ func TestClear_TellsALoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &App{Store: taken{dir: t.TempDir(), asked: make(chan struct{})}, Clock: clk}
-	err = a.Clear(t.Context(), claim.Grant{Claim: slot.Claim{Ref: ref, TTL: time.Second}}, claim.NewKey(ref))
+	err = a.Clear(t.Context(), claim.Grant{Claim: slot.Claim{Ref: ref, TTL: time.Second}, Asked: clk.Boot()}, claim.NewKey(ref))
 	if !errors.Is(err, slot.ErrLost) {
 		t.Errorf("got %v, want lost", err)
 	}

@@ -112,7 +112,7 @@ type counts struct{ app *App }
 func (c counts) Running(ctx context.Context, beside slot.Ref) (all, inRepo int, err error) {
 	live, err := c.app.Store.Live(ctx)
 	for _, cl := range live {
-		if cl.Kind == slot.Waiting || cl.Ref == beside || c.over(cl) {
+		if cl.Kind == slot.Waiting || cl.Ref == beside || c.over(ctx, cl) {
 			continue
 		}
 		all++
@@ -123,10 +123,10 @@ func (c counts) Running(ctx context.Context, beside slot.Ref) (all, inRepo int, 
 	return all, inRepo, err
 }
 
-// over reports that the holder of a live claim surely works no more: nobody may ever
-// take its slot.
-func (c counts) over(cl slot.Claim) bool {
-	return c.app.Overtaken(cl) || cl.Expired() && (cl.Kind == slot.Supervised && cl.Warden || cl.Kind == slot.Detached && !cl.Bound)
+// over reports that the holder of a live claim surely works no more, or its run has
+// left nothing: nobody may ever take its slot.
+func (c counts) over(ctx context.Context, cl slot.Claim) bool {
+	return c.app.Overtaken(cl) || cl.StopReason != "" && c.app.cleared(ctx, cl) || cl.Expired() && (cl.Kind == slot.Supervised && cl.Warden || cl.Kind == slot.Detached && !cl.Bound)
 }
 
 // RunsOf implements gate.Counts.

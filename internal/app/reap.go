@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -17,10 +18,13 @@ func (a *App) Reap(ctx context.Context, ref slot.Ref) error {
 		Ref: ref, Key: key, Kind: slot.Detached, Holder: a.Holder(slot.PathSweep, "oneslot", a.Self), Bound: true,
 		TTL: slot.DetachedTTL, Grace: slot.DefaultGrace,
 	})
-	if isBusy(err) {
+	var paused *slot.DeferError
+	switch {
+	case errors.As(err, &paused):
+		return a.reapPaused(ctx, ref)
+	case isBusy(err):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	if err := a.Clear(ctx, g, key); err != nil {
@@ -31,6 +35,33 @@ func (a *App) Reap(ctx context.Context, ref slot.Ref) error {
 	}
 	_, err = a.Store.Release(ctx, key, slot.Outcome{Result: slot.Done, Reason: "cleared what a dead run left"})
 	return err
+}
+
+// reapPaused is Reap for a slot on hold, which nobody can take: not we either. The
+// record of a dead holder's claim stays; its run is closed, and counts nowhere.
+func (a *App) reapPaused(ctx context.Context, ref slot.Ref) error {
+	look, err := a.Store.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	s := Stopper{App: a, Ref: ref, Path: slot.PathSweep, Reason: "its supervisor is dead", Log: slog.New(slog.DiscardHandler)}
+	c := look.Live()
+	if c != nil {
+		if may, _, _ := claim.Judge(Sight{}, *c); may == nil && !a.Overtaken(*c) || c.Kind != slot.Supervised || a.cleared(ctx, *c) {
+			return nil
+		}
+	}
+	_, err = s.paused(ctx, c)
+	return err
+}
+
+// cleared reports that nothing is left of the run of a claim.
+func (a *App) cleared(ctx context.Context, c slot.Claim) bool {
+	if c.Run == "" {
+		return false
+	}
+	run, err := a.Store.Run(ctx, c.Run)
+	return err == nil && !run.TreeGoneAt.IsZero()
 }
 
 func isBusy(err error) bool {

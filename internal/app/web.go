@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/oneslot/oneslot/internal/api"
 	"github.com/oneslot/oneslot/internal/config"
@@ -41,12 +44,28 @@ func (s *server) handler() (http.Handler, error) {
 		Grammar: func() slot.Grammar { return s.live.Current().Grammar(nil) }, Tokens: func() []api.Token { return *s.tokens.Load() },
 		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Open: s.Config.Local(),
 		Version: s.Version, Metrics: s.metrics, Renewed: s.metrics.Renewed, Log: s.Log, Feed: s.feed,
-		Ready: func(ctx context.Context) error {
-			_, err := s.Queue.NextDue(ctx, nil)
-			return err
-		},
+		Ready: s.ready,
 	}))
 	return mux, nil
+}
+
+// roomLeast is how much space the disk of the store must have.
+const roomLeast = 4 << 20
+
+// ready reports whether wishes can be taken: the store answers, and its disk has
+// room.
+func (s *server) ready(ctx context.Context) error {
+	if _, err := s.Queue.NextDue(ctx, nil); err != nil {
+		return err
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(s.Store.Dir(), &st); err != nil {
+		return fmt.Errorf("%w: the disk of the store: %w", slot.ErrUnknown, err)
+	}
+	if free := uint64(st.Bavail) * uint64(st.Bsize); free < roomLeast {
+		return fmt.Errorf("%w: the disk of the store is full: %d bytes left", slot.ErrUnknown, free)
+	}
+	return nil
 }
 
 // telling is a sink that tells of what it took.

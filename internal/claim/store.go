@@ -85,6 +85,9 @@ type Grant struct {
 	Claim slot.Claim
 	// Displaced is the live claim that was set aside for this one, if any.
 	Displaced *slot.Claim
+	// Asked is the boot time just before the Taker asked for it: its time counts
+	// from there, for Keep.
+	Asked time.Duration
 }
 
 // Lease is what a renewal grants: TTL, counted by the caller from the moment

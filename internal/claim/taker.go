@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -30,6 +31,7 @@ type Sight interface {
 type Taker struct {
 	Store Store
 	Sight Sight
+	Clock clock.Clock
 	Self  slot.Process // who waits, when it waits
 	// Inside lists the runs that the caller is part of: their slots are refused
 	// at once, since waiting for them would never end.
@@ -41,7 +43,9 @@ type Taker struct {
 // *slot.BusyError or *slot.DeferError.
 func (t *Taker) Take(ctx context.Context, req Request) (Grant, error) {
 	for {
+		asked := t.Clock.Boot()
 		g, err := t.Store.Acquire(ctx, req)
+		g.Asked = asked
 		var busy *slot.BusyError
 		if !errors.As(err, &busy) {
 			if err == nil {

@@ -10,5 +10,6 @@
 // Each arrow may be the last thing that this process does. Before the claim's
 // commit nothing has happened. After it the claim names a supervisor that ends
 // when we do, so that the claim is proved dead; and the item either waits as
-// before, or has a run that the sweep finds and settles.
+// before, or has a run that the sweep finds and settles. Where the queue is kept with
+// the claims, claim and begin are one commit.
 package dispatch

@@ -7,7 +7,8 @@
 // is found again by the next one on this host: the claim's commit names run and
 // supervisor before anything is forked, the run's folder is registered before
 // the fork, and a run is closed only after its tree is gone. Cleaner is that
-// next one.
+// next one. What the worker is told is made ready while the store takes the step to
+// running: by then the run can be found.
 //
 // Decisions about time are in keeper, which is pure; the loop in Run carries
 // them out. A run whose claim somebody could take without seeing this host also

@@ -55,9 +55,11 @@ type plan struct {
 	Leave   bool
 	Warden  bool
 	Force   bool // take the slot from whoever has it
-	Strip   []string
-	Chain   []string
-	Events  string
+	// Rehearse: it does so first.
+	Rehearse bool
+	Strip    []string
+	Chain    []string
+	Events   string
 	// Failing is how many calls of release and renew answer "unknown".
 	FailRelease, FailRenew int
 	Moved                  bool   // every renewal finds that the store was replaced
@@ -137,7 +139,7 @@ func supervised(p plan) (int, error) {
 		TTL:    p.TTL, Grace: p.Grace, Warden: p.Warden,
 	}
 	ctx := context.Background()
-	taker := claim.Taker{Store: db, Sight: sight{}, Self: self}
+	taker := claim.Taker{Store: db, Sight: sight{}, Clock: clk, Self: self}
 	grant, err := taker.Take(ctx, req)
 	var busy *slot.BusyError
 	if p.Force && errors.As(err, &busy) {
@@ -147,7 +149,7 @@ func supervised(p plan) (int, error) {
 	if err != nil {
 		return codeFor(err), err
 	}
-	report, err := Run(ctx, Spec{
+	spec := Spec{
 		Store: &faulty{db, p.FailRelease, p.FailRenew, p.Moved}, Journal: db, Clock: clk,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), State: state,
 		Claim: grant.Claim, Key: req.Key, Previous: grant.Displaced,
@@ -155,7 +157,13 @@ func supervised(p plan) (int, error) {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Timeout: p.Timeout, Leave: p.Leave, Chain: p.Chain, Tell: telling(p.Events), LogBytes: p.LogBytes,
 		WardenArgv: []string{os.Args[0], "warden-internal"},
-	})
+	}
+	if p.Rehearse {
+		if err := Rehearse(ctx, spec); err != nil {
+			return 2, err
+		}
+	}
+	report, err := Run(ctx, spec)
 	if p.Report != "" {
 		data, _ := json.Marshal(report)
 		os.WriteFile(p.Report, data, 0o600)

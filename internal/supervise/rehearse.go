@@ -12,7 +12,7 @@ import (
 // removes: code and memory that the first run of a process touches anew cost more
 // than its work. It tells nobody, and asks only s.Tell.
 func Rehearse(ctx context.Context, s Spec) (err error) {
-	if s.State, err = os.MkdirTemp("", "oneslot-"); err != nil {
+	if s.State, err = os.MkdirTemp("", "oneslot-rehearsal-"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(s.State)) }()

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -41,5 +42,21 @@ func TestRunToTheEnd(t *testing.T) {
 				t.Errorf("the claim: %+v", end)
 			}
 		})
+	}
+}
+
+// A rehearsal leaves nothing behind, and the run after it is as any other.
+func TestRehearse_ThenRun(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	w := newWorld(t)
+	p := w.plan("sh", "-c", "echo out")
+	p.Rehearse = true
+	s := w.start(p)
+	if got := s.code(); got != 0 || s.out.String() != "out\n" {
+		t.Fatalf("exit %d, printed %q; stderr: %s", got, s.out.String(), s.err.String())
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left in %s: %v, %v", tmp, left, err)
 	}
 }

@@ -145,7 +145,7 @@ func (b *Bench) crowd(ctx context.Context, s claim.Store, ref slot.Ref, n int, t
 	}
 	q := &crowd{store: s, b: b, holder: req.Key, turns: make(chan turn, n)}
 	_, q.stop = claim.Keep(ctx, s, b.clock, req.Key, asked, ttl)
-	taker := &claim.Taker{Store: s, Sight: app.Sight{}, Self: b.process}
+	taker := &claim.Taker{Store: s, Sight: app.Sight{}, Clock: b.clock, Self: b.process}
 	for from := 0; from < n; from += joining {
 		to := min(from+joining, n)
 		for range to - from {

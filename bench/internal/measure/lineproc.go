@@ -168,7 +168,7 @@ func waitHelper(ctx context.Context, b *Bench, args []string) error {
 	store := newCounting(s, b.clock)
 	req := b.request(ref)
 	req.TTL, req.Grace = ttl, 0
-	taker := &claim.Taker{Store: store, Sight: app.Sight{}, Self: b.process}
+	taker := &claim.Taker{Store: store, Sight: app.Sight{}, Clock: b.clock, Self: b.process}
 	g, err := taker.Wait(ctx, req, 0)
 	if err != nil {
 		return err

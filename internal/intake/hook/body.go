@@ -24,13 +24,13 @@ const (
 // patience is how long things may take.
 type patience struct {
 	read  time.Duration // a body in memory
-	spool time.Duration // the rest of one in a file
+	spool time.Duration // each portion of the rest of one in a file
 	turn  time.Duration // waiting for other large bodies
 }
 
 // Forges themselves give up after 5 to 10 s.
 func usual() patience {
-	return patience{read: 10 * time.Second, spool: 60 * time.Second, turn: 5 * time.Second}
+	return patience{read: 10 * time.Second, spool: 5 * time.Second, turn: 5 * time.Second}
 }
 
 // body is a delivery's body, in memory or in a file.
@@ -77,7 +77,6 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 	if err = b.take(r.Context(), s.turns.large, s.patience.turn); err != nil {
 		return b, err
 	}
-	readWithin(w, s.patience.spool)
 	if b.file, err = newSpool(s.SpoolDir, id); err != nil {
 		return b, err
 	}
@@ -88,7 +87,30 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 		return b, err
 	}
 	b.data = nil
-	return b, b.file.fill(in, seal)
+	return b, b.file.fill(&paced{in: in, w: w, each: s.patience.spool}, seal)
+}
+
+// portion is what must come of a large body in one time of patience: there are few
+// places for them, and nobody keeps one by dripping.
+const portion = 256 << 10
+
+// paced reads a body whose every portion must come in time.
+type paced struct {
+	in   io.Reader
+	w    http.ResponseWriter
+	each time.Duration
+	left int // of this portion
+}
+
+// Read implements io.Reader.
+func (p *paced) Read(b []byte) (int, error) {
+	if p.left <= 0 {
+		p.left = portion
+		readWithin(p.w, p.each)
+	}
+	n, err := p.in.Read(b)
+	p.left -= n
+	return n, err
 }
 
 // readWithin bounds how long the body may take from now on, the part of a refused

@@ -14,10 +14,12 @@ func (t *tx) over(req claim.Request, r *row) (*slot.DeferError, error) {
 	var load claim.Load
 	if l.Running > 0 || l.PerRepo > 0 {
 		repo := req.Ref.Repo()
-		// Whose holder surely works no more is not counted: nobody may ever take
-		// its slot. Its own slot's claim is about to be displaced.
+		// Whose holder surely works no more is not counted, nor whose run has left
+		// nothing: nobody may ever take its slot. Its own slot's claim is about to
+		// be displaced.
 		_, err := t.one(`SELECT count(*), count(*) FILTER (WHERE substr(ref, 1, length(?1) + 1) IN (?1 || '#', ?1 || '!', ?1 || '@'))
-			FROM slot WHERE live = 1 AND id <> ?2 AND kind <> 'waiting' AND CASE
+			FROM slot WHERE live = 1 AND id <> ?2 AND kind <> 'waiting'
+				AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = slot.run AND run.tree_gone_at <> 0) AND CASE
 				WHEN boot <> ?3 THEN kind = 'detached' AND NOT bound
 				WHEN deadline <= ?4 THEN NOT (kind = 'supervised' AND warden OR kind = 'detached' AND NOT bound)
 				ELSE true END`,

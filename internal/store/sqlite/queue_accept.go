@@ -25,13 +25,14 @@ type arrival struct {
 
 // wishText is parts of a wish as they are kept.
 type wishText struct {
+	slug     string
 	facts    string
 	policies []string
 }
 
 func textOf(w queue.Wish) (t wishText, err error) {
 	b, err := json.Marshal(w.Event.Facts)
-	t.facts = string(b)
+	t.slug, t.facts = w.Event.Ref.Slug(), string(b)
 	for i := 0; err == nil && i < len(w.Policies); i++ {
 		b, err = json.Marshal(w.Policies[i])
 		t.policies = append(t.policies, string(b))
@@ -195,7 +196,7 @@ func (t *tx) unresolved(a *arrival, w queue.Wish, facts string) ([]queue.Accepte
 func (t *tx) wish(a *arrival, w queue.Wish, k int, text wishText) (queue.Accepted, error) {
 	e, p, now := w.Event, w.Policies[k], t.now()
 	answer := queue.Accepted{Event: e, Rule: p.Rule}
-	it, err := t.workFor(e.Ref, p.Rule)
+	it, err := t.workFor(e.Ref, text.slug, p, text.policies[k])
 	if err != nil {
 		return answer, err
 	}
@@ -224,15 +225,26 @@ func (t *tx) wish(a *arrival, w queue.Wish, k int, text wishText) (queue.Accepte
 	return answer, err
 }
 
-// workFor reads the item of a ref and a rule, or begins one.
-func (t *tx) workFor(ref slot.Ref, rule string) (*work, error) {
-	w, err := t.work("s.slug = ? AND i.rule = ?", ref.Slug(), rule)
-	if err != nil || w != nil {
+// workFor reads the item of a ref and a policy's rule, or begins one.
+func (t *tx) workFor(ref slot.Ref, slug string, p queue.Policy, text string) (w *work, err error) {
+	err = t.rows("SELECT "+workColumns+workTables+"WHERE s.slug = ? AND i.rule = ?", []any{slug, p.Rule}, func(sc scanner) (bool, error) {
+		w, _, err = scanItem(sc)
+		return false, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if w == nil {
+		w = &work{Item: queue.Item{Ref: ref, State: queue.Idle}}
+		_, err = t.one("INSERT INTO slot (slug, ref) VALUES (?, ?) ON CONFLICT (slug) DO UPDATE SET ref = ref RETURNING id",
+			[]any{slug, ref.String()}, &w.slot)
 		return w, err
 	}
-	w = &work{Item: queue.Item{Ref: ref, State: queue.Idle}}
-	_, err = t.one("INSERT INTO slot (slug, ref) VALUES (?, ?) ON CONFLICT (slug) DO UPDATE SET ref = ref RETURNING id",
-		[]any{ref.Slug(), ref.String()}, &w.slot)
+	if w.Ref, w.Policy = ref, p; w.policy != text { // mostly it stays
+		w.Policy = queue.Policy{}
+		err = json.Unmarshal([]byte(w.policy), &w.Policy)
+	}
+	w.rank = rank{w.Person, w.Policy.Priority}
 	return w, err
 }
 

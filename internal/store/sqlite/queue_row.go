@@ -48,6 +48,21 @@ const workTables = " FROM item i JOIN slot s ON s.id = i.slot "
 
 // scanWork reads workColumns, and into more what follows them.
 func scanWork(sc scanner, more ...any) (*work, error) {
+	w, ref, err := scanItem(sc, more...)
+	if err != nil {
+		return nil, err
+	}
+	if w.Ref, err = slot.ParseCanonical(ref); err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal([]byte(w.policy), &w.Policy)
+	w.rank = rank{w.Person, w.Policy.Priority}
+	return w, err
+}
+
+// scanItem is scanWork without what is costly to read: the ref, the policy, and the
+// rank that is of it.
+func scanItem(sc scanner, more ...any) (*work, string, error) {
 	var w work
 	var ref, kinds string
 	var age, burst, last, deferred int64
@@ -55,20 +70,12 @@ func scanWork(sc scanner, more ...any) (*work, error) {
 		&w.ID, &w.slot, &ref, &w.policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
 		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked,
 	}, more...)...)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal([]byte(w.policy), &w.Policy); err != nil {
-		return nil, err
-	}
-	for _, k := range strings.Fields(kinds) {
+	for k := range strings.FieldsSeq(kinds) {
 		w.Kinds = append(w.Kinds, slot.EventKind(k))
 	}
-	w.rank = rank{w.Person, w.Policy.Priority}
 	w.Due, w.Age, w.Burst, w.Last, w.Deferred = wallTime(w.due), wallTime(age), wallTime(burst), wallTime(last), wallTime(deferred)
 	w.found = w.find()
-	w.Ref, err = slot.ParseCanonical(ref)
-	return &w, err
+	return &w, ref, err
 }
 
 // work reads the first item for which cond holds; nil if there is none.
