@@ -32,7 +32,10 @@ type wishText struct {
 
 func textOf(w queue.Wish) (t wishText, err error) {
 	b, err := json.Marshal(w.Event.Facts)
-	t.slug, t.facts = w.Event.Ref.Slug(), string(b)
+	t.facts = string(b)
+	if !w.Event.Ref.IsZero() {
+		t.slug = w.Event.Ref.Slug()
+	}
 	for i := 0; err == nil && i < len(w.Policies); i++ {
 		b, err = json.Marshal(w.Policies[i])
 		t.policies = append(t.policies, string(b))
