@@ -20,6 +20,9 @@ import (
 	"github.com/oneslot/oneslot/internal/wire"
 )
 
+// longSecret cannot be guessed.
+const longSecret = "a-token-of-more-than-twenty-bytes"
+
 // memory is a store of a test.
 type memory struct{ *claimtest.MemoryHandle }
 
@@ -45,7 +48,7 @@ func startServer(t testing.TB, change func(*Options)) *testServer {
 		Tokens: func() []Token {
 			return []Token{
 				NewToken("r", Read, []byte("read-token")), NewToken("d", Dispatch, []byte("dispatch-token")),
-				NewToken("a", Admin, []byte("admin-token")),
+				NewToken("a", Admin, []byte("admin-token")), NewToken("long", Read, []byte(longSecret)),
 			}
 		},
 	}

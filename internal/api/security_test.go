@@ -84,6 +84,8 @@ func TestSecurity_WhoMayWhat(t *testing.T) {
 	}
 	// The wrong ones above have used up the tries of this address.
 	closed.want(429, "GET", "/api/v1/claims", "", bearer+"admin-token")
+	// But those of a right one that nobody finds by trying.
+	closed.want(200, "GET", "/api/v1/claims", "", bearer+longSecret)
 	closed = startServer(t, func(o *Options) { o.Open, o.Broker = false, &broker{} })
 	for _, c := range []struct {
 		method, path, body          string
@@ -198,6 +200,10 @@ func TestSecurity_BoundedBodies(t *testing.T) {
 	if p.Type != wire.TypeTooLarge {
 		t.Errorf("refused as %s", p.Type)
 	}
+	s.want(413, "POST", "/api/v1/decisions", `{"ref":"key:a","detail":"`+strings.Repeat("x", maxBody)+`"}`)
+	s.want(400, "POST", "/api/v1/decisions", `{"ref":"key:a","path":"poll","verdict":"defer","reason":"x","detail":"`+strings.Repeat("x", maxText+1)+`","next":""}`)
+	many := `{"claims":[` + strings.Repeat(`{"claim":"c","token":"`+strings.Repeat("x", 200)+`"},`, 4000) + `{"claim":"c","token":"t"}]}`
+	s.want(200, "POST", "/api/v1/claims/renew", many)
 	for _, body := range []string{"", "null1", "[]", `{"ref":`, aClaim + aClaim, `{"ref":"key:a","nope":1}`, `{"ref":1}`, `{"ref":"key:a","ttl":"soon"}`} {
 		s.want(400, "POST", "/api/v1/claims", body)
 	}

@@ -31,7 +31,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() == os.ModeSocket {
 		os.Remove(path) //nolint:errcheck // listening tells
 	}
-	lc := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return c.Control(ownersOnly) }}
+	lc := net.ListenConfig{Control: ownersOnly}
 	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: listen on %s: %w", slot.ErrUnknown, path, err)
@@ -45,4 +45,6 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 
 // ownersOnly sets the mode that the socket's file is made with, where that can be
 // done: nobody else gets in before it is set on the file.
-func ownersOnly(fd uintptr) { _ = unix.Fchmod(int(fd), 0o600) }
+func ownersOnly(_, _ string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) { _ = unix.Fchmod(int(fd), 0o600) })
+}

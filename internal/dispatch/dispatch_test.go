@@ -172,12 +172,14 @@ func TestTheSweepTellsWhatItDid(t *testing.T) {
 	run := b.item(ref(t, "1")).Run
 	s, err := b.claims.Look(b.ctx, ref(t, "1"))
 	b.must("look", err)
+	key := claim.NewKey(ref(t, "1"))
 	_, err = b.claims.Acquire(b.ctx, claim.Request{
-		Ref: ref(t, "1"), Key: claim.NewKey(ref(t, "1")), Kind: slot.Detached, TTL: time.Second,
+		Ref: ref(t, "1"), Key: key, Kind: slot.Detached, TTL: time.Second,
 		Displace: &claim.Displace{Claim: s.Live().ID, Why: claim.Forced},
 	})
 	b.must("acquire", err)
-	b.clock.Advance(time.Hour) // that claim is over, and the run is open
+	_, err = b.claims.Release(b.ctx, key, slot.Outcome{Result: slot.Done})
+	b.must("release", err) // the slot is free, and the run is open
 	if found, err := b.Sweep(b.ctx); err != nil || len(found) != 0 {
 		t.Errorf("nothing was cleared: %+v, %v", found, err)
 	}

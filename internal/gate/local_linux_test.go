@@ -112,13 +112,18 @@ func TestProcessWatch(t *testing.T) {
 		close(done)
 	}()
 	defer func() { cancel(); <-done }()
+	told := func(what string) {
+		t.Helper()
+		select {
+		case <-changed:
+		case <-time.After(time.Second):
+			t.Error("nobody told of " + what)
+		}
+	}
+	told("what ended before anybody asked") // a watch that has begun knows nobody who was put off
 	wants(t, g.Ask(t.Context(), gate.Ask{}), slot.Defer, "lives")
 	_ = p.Process.Kill()
-	select {
-	case <-changed:
-	case <-time.After(time.Second):
-		t.Error("nobody told of the process's end")
-	}
+	told("the process's end")
 }
 
 func TestCommand(t *testing.T) {

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // play is this binary as another process.
 func play(role string) int {
-	roles := map[string]func() error{"worker": workerMain, "queued": queuedMain, "child": childMain, "load": loadMain}
+	roles := map[string]func() error{"worker": workerMain, "queued": queuedMain, "later": laterMain, "waiting": waitingMain, "keep": keepMain, "child": childMain, "load": loadMain}
 	f := roles[role]
 	if f == nil {
 		fmt.Fprintln(os.Stderr, "no such role:", role)

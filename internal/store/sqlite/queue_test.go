@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -284,4 +285,88 @@ func TestGateMemory(t *testing.T) {
 	d.must("answered", m.Answered(d.ctx, "docker", ref(2)))
 	failed(ref(1), at.Add(2*time.Minute), at.Add(2*time.Minute))
 	failed(ref(2), at.Add(2*time.Minute), at.Add(time.Minute))
+}
+
+// An item that nothing waits for is put to rest: it would be picked for ever.
+func TestAnItemWithoutEventsComesToRest(t *testing.T) {
+	for name, take := range map[string]func(d *desk) error{
+		"begin": func(d *desk) error {
+			_, err := d.q.Begin(d.ctx, queue.Begin{Item: d.item().ID, Run: "run-x", Policy: d.item().Policy})
+			return err
+		},
+		"claim": func(d *desk) error {
+			req := detached(ref(1))
+			_, _, err := d.q.AcquireFor(d.ctx, req, queue.Begin{Item: d.item().ID, Run: "run-x", Policy: d.item().Policy})
+			return err
+		},
+		"revive": func(d *desk) error {
+			list, err := d.q.Revive(d.ctx, ref(1), nil)
+			if err == nil && len(list) == 0 {
+				err = queue.ErrStale
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.must("drop", d.s.do(d.ctx, "drop", func(t *tx) error { return t.exec("DELETE FROM event") }))
+			if err := take(d); !errors.Is(err, queue.ErrStale) {
+				t.Errorf("%v; want stale", err)
+			}
+			if it := d.item(); it.State != queue.Idle {
+				t.Errorf("%+v; want it idle", it)
+			}
+			if looks, err := d.q.Pick(d.ctx, 1, nil, nil); err != nil || len(looks) != 0 {
+				t.Errorf("picked %+v, %v", looks, err)
+			}
+		})
+	}
+}
+
+// P6: who works the queue hears what its own process accepts, whoever else is told.
+func TestP6_OnesOwnAcceptsAreHeard(t *testing.T) {
+	d := newDesk(t)
+	woken, renew, err := d.q.Woken(d.ctx)
+	d.must("woken", err)
+	other, err := Open(d.s.Path(), Options{Clock: d.clock})
+	d.must("open", err)
+	defer other.Close()
+	_, _, err = other.Queue().Woken(d.ctx)
+	d.must("woken, elsewhere", err)
+	heard := func(what string) {
+		t.Helper()
+		select {
+		case <-woken:
+		case <-time.After(10 * time.Second):
+			t.Errorf("nobody heard %s", what)
+		}
+	}
+	heard("that another is told instead")
+	_, err = d.q.Accept(d.ctx, arrivalOf(ref(2), 98))
+	d.must("accept here", err)
+	heard("what was accepted here")
+	d.must("renew", renew(d.ctx))
+	_, err = other.Queue().Accept(d.ctx, arrivalOf(ref(3), 99))
+	d.must("accept elsewhere", err)
+	heard("what was accepted elsewhere, after renew")
+}
+
+// P10: a deferral for a refusal that is on record adds nothing to it.
+func TestP10_ARefusalIsRecordedOnce(t *testing.T) {
+	d := newDesk(t)
+	holder := detached(ref(1))
+	_, err := d.s.Acquire(d.ctx, holder)
+	d.must("acquire", err)
+	for range 3 {
+		_, err := d.s.Acquire(d.ctx, detached(ref(1)))
+		var busy *slot.BusyError
+		if !errors.As(err, &busy) {
+			t.Fatal(err)
+		}
+		d.must("defer", d.q.Defer(d.ctx, d.item().ID, "", d.clock.Wall().Add(time.Second), slot.Decision{Reason: busy.Reason}))
+	}
+	ds, err := d.s.Decisions(d.ctx, ref(1))
+	if err != nil || len(ds) != 2 || ds[1].Count != 3 || d.item().Reason != slot.ReasonHeld {
+		t.Errorf("%+v, %v; want the grant and one refusal", ds, err)
+	}
 }
