@@ -19,7 +19,7 @@ func TestC42_AWorkerIsNotToldOfWhatWasSkipped(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ids []string
-	for _, kind := range []slot.EventKind{slot.CIFailed, slot.Comment} {
+	for _, kind := range []slot.EventKind{slot.CIFailed, slot.Conflict} {
 		done, err := q.Accept(t.Context(), queue.Arrival{Wishes: []queue.Wish{{
 			Event: slot.Event{Ref: ref, Kind: kind}, Policies: []queue.Policy{{Rule: "fix"}},
 		}}})
