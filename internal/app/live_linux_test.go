@@ -174,3 +174,14 @@ func TestWatchdog_PingsFromRounds(t *testing.T) {
 		t.Errorf("told %q, %v", buf[:n], err)
 	}
 }
+
+// A process that is known by hearsay is not one of this host, before its restart.
+func TestOvertaken_FarProcesses(t *testing.T) {
+	a, _ := from(t, "")
+	c := slot.Claim{Kind: slot.Supervised}
+	for boot, want := range map[string]bool{"": false, a.Clock.BootID(): false, "another": true, slot.FarBoot + "another": false} {
+		if c.Holder.Process.Boot = boot; a.Overtaken(c) != want {
+			t.Errorf("boot %q: overtaken %v, want %v", boot, !want, want)
+		}
+	}
+}

@@ -51,17 +51,14 @@ func work(ctx context.Context, s *Subject, r *report) {
 
 // late names what is put off for longer than defer_alarm.
 func late(ctx context.Context, s *Subject, r *report) {
-	items, err := s.Queue.Items(ctx, queue.Filter{State: string(queue.Pending), Limit: itemsMost})
+	alarm, now := s.Config.DeferAlarm.V, s.Clock.Wall()
+	items, err := s.Queue.Items(ctx, queue.Filter{PutOff: now.Add(-alarm), Limit: itemsMost})
 	if err != nil {
 		return
 	}
-	alarm, now := s.Config.DeferAlarm.V, s.Clock.Wall()
 	var names []string
 	n := 0
 	for _, it := range items {
-		if it.Deferred.IsZero() || now.Sub(it.Deferred) < alarm {
-			continue
-		}
 		if n++; n <= namesMost {
 			names = append(names, fmt.Sprintf("%s for %s (%s)", it.Ref, now.Sub(it.Deferred).Round(time.Second), it.Reason))
 		}
