@@ -169,8 +169,9 @@ func TestC52_TheOrphansOfASubreaper(t *testing.T) {
 	start(t, cmd)
 	tree := Tree{Under: []slot.Process{self}, Except: []slot.Process{other}}
 	eventually(t, "the orphans", func() bool { return len(members(t, tree)) == 3 && state(cmd.Process.Pid) == 'Z' })
+	// The shell may end by itself when its sleep has, before its own signal comes.
 	report, err := tree.Stop(t.Context(), Stop{Grace: 10 * time.Second})
-	if err != nil || report.Termed != 3 {
+	if err != nil || report.Termed < 2 || report.Termed > 3 || report.Killed > 0 {
 		t.Errorf("Stop = %+v, %v", report, err)
 	}
 	gone(t, tree)

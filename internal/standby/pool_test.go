@@ -110,15 +110,18 @@ func TestGet_GivesTheIdleOne(t *testing.T) {
 	if s, err := p.Get(); err != nil || s != idle {
 		t.Fatalf("%v: not the one that waits", err)
 	}
+	idle.Close()
+	ended(t, idle)
 	p.Refill()
 	dead := p.idle
 	dead.Close()
 	ended(t, dead)
 	s, err := p.Get()
 	if err != nil || s == dead || s.over() {
-		t.Errorf("%v: a dead one was given", err)
+		t.Fatalf("%v: a dead one was given", err)
 	}
 	s.Close()
+	ended(t, s)
 }
 
 // A supervisor that is stopped holds nobody up: a job larger than its pipe is not
