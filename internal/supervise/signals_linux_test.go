@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +21,10 @@ import (
 )
 
 func TestSignalsEndTheRun(t *testing.T) {
+	// What is caught here is not ignored there, even if these tests run under nohup.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(caught) })
 	for _, c := range []struct {
 		name, script string
 		first        syscall.Signal
