@@ -51,7 +51,11 @@ func TestAlone_OneFollowsUp(t *testing.T) {
 	d := newDaemons(t, plainProgram, roleVar+"=later")
 	r := issue(t, 1)
 	first := d.start(job{[]string{"dispatch", r.String(), "--rule", "work", "--wait"}, d.env})
-	poll(t, patience, "the first run", func() bool { return d.runs(r) > 0 })
+	// Killed before it has handed the run over, it would leave nobody who follows up.
+	poll(t, patience, "the first run", func() bool {
+		all, err := d.db.Runs(d.ctx, r, 0)
+		return err == nil && len(all) > 0 && !all[0].StartedAt.IsZero()
+	})
 	first.kill()
 	<-first.done
 	for _, enough := range []int{5, 10} {
