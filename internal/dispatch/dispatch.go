@@ -182,7 +182,9 @@ func (d *Dispatcher) rewound(ctx context.Context) {
 
 // close waits for what is in hand, and gives up all watches.
 func (d *Dispatcher) close() {
-	close(d.over)
+	d.mu.Lock()
+	close(d.over) // from here on no watch begins
+	d.mu.Unlock()
 	d.work.Wait()
 	d.unwatch()
 }

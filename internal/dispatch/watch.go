@@ -23,6 +23,11 @@ func (d *Dispatcher) watch(c slot.Claim) {
 	if _, known := d.watched[c.ID]; known { // one process may hold several
 		return
 	}
+	select {
+	case <-d.over: // a sweep may outlast us
+		return
+	default:
+	}
 	var gone <-chan struct{} // stays silent for one that is out of sight
 	stop := func() {}
 	if p := c.Holder.Process; !p.IsZero() {

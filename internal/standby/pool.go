@@ -58,6 +58,18 @@ func (p *Pool) Get() (*Supervisor, error) {
 	return s, nil
 }
 
+// Back takes a supervisor back that there was no job for, so that the next one does
+// not have to be started.
+func (p *Pool) Back(s *Supervisor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.Spare || p.closed || s.over() || p.idle != nil && !p.idle.over() {
+		s.Close()
+		return
+	}
+	p.idle = s
+}
+
 // Refill starts the next supervisor if none waits. It is called when the last one
 // has started its worker, so that it does not compete with that for the processor.
 func (p *Pool) Refill() {

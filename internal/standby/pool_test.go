@@ -159,6 +159,28 @@ func TestInherited(t *testing.T) {
 	}
 }
 
+// One that there was no job for is given again; a second one that comes back goes.
+func TestBack_IsGivenAgain(t *testing.T) {
+	p, _ := pool(t)
+	first, err := p.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := p.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Back(first)
+	p.Back(second)
+	ended(t, second)
+	if s, err := p.Get(); err != nil || s != first || s.over() {
+		t.Errorf("%v: not the one that came back", err)
+	}
+	p.Close()
+	p.Back(first)
+	ended(t, first)
+}
+
 // A job that was cut off is none: nothing has been started for it.
 func TestReceive_CutOff(t *testing.T) {
 	for _, text := range []string{"", "{", `{"Argv":["true"`} {

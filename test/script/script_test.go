@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -37,9 +38,24 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata",
 		Setup:               setup,
 		Cmds:                commands(),
+		Condition:           condition,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// condition is without:PROGRAM, for what this machine lacks; where a skip counts as
+// a failure, it is one.
+func condition(cond string) (bool, error) {
+	program, ok := strings.CutPrefix(cond, "without:")
+	if !ok {
+		return false, fmt.Errorf("there is no condition %q", cond)
+	}
+	_, err := exec.LookPath(program)
+	if err != nil && os.Getenv("ONESLOT_NO_SKIP") != "" {
+		return false, err
+	}
+	return err != nil, nil
 }
 
 // setup gives each script a home, and an environment with nothing of ours.

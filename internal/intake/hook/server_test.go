@@ -246,6 +246,48 @@ func TestC38_DripsAndLies(t *testing.T) {
 	}
 }
 
+// C38: a large body has a place of few, which nobody keeps by dripping; one that
+// comes at a steady pace may take longer than any portion of it.
+func TestC38_ALargeBodyKeepsItsPace(t *testing.T) {
+	b := newRig(t)
+	b.handler().patience.spool = time.Second
+	s := b.serve(t)
+	body := sized(2 << 20)
+	for name, c := range map[string]struct {
+		drip bool
+		want string
+	}{"dripping": {true, "408"}, "steady": {false, "202"}} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := net.Dial("tcp", s.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			fmt.Fprintf(conn, "POST /hooks/test HTTP/1.1\r\nHost: x\r\nX-Github-Event: issues\r\nX-Hub-Signature-256: sha256=%s\r\nContent-Length: %d\r\n\r\n",
+				mac("test-secret", string(body)), len(body))
+			first := SpoolOver + portion
+			if _, err := conn.Write(body[:first]); err != nil {
+				t.Fatal(err)
+			}
+			if !c.drip {
+				for rest := body[first:]; len(rest) > 0; {
+					time.Sleep(400 * time.Millisecond) // of the second for each portion; all together take longer
+					n := min(len(rest), portion)
+					if _, err := conn.Write(rest[:n]); err != nil {
+						t.Fatal(err)
+					}
+					rest = rest[n:]
+				}
+			}
+			_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			if err != nil || !strings.Contains(line, " "+c.want+" ") {
+				t.Errorf("%q, %v; want %s", line, err, c.want)
+			}
+		})
+	}
+}
+
 // A store that takes its time outlasts the time that a body has.
 func TestSlowSink(t *testing.T) {
 	b := newRig(t)
