@@ -17,6 +17,7 @@ import (
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
+	"github.com/oneslot/oneslot/internal/store/sqlite"
 )
 
 // deliver sends a webhook request once, signed or not.
@@ -133,9 +134,16 @@ func TestC39_OddTitlesReachTheWorkerAlone(t *testing.T) {
 func odd(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }
 
 // C53: three living workers and a dead one, and a daemon killed with -9. The next one
-// adopts the living, frees what the dead one held, and is the only one.
+// adopts the living, frees what the dead one held, and is the only one; also if it
+// is a newer program, which changes the store under the older supervisors.
 func TestC53_DaemonRestart(t *testing.T) {
 	t.Parallel()
+	t.Run("the same program", func(t *testing.T) { t.Parallel(); restart(t, plainProgram) })
+	t.Run("the next program", func(t *testing.T) { t.Parallel(); restart(t, nextProgram) })
+}
+
+// restart kills a daemon and goes on with the program given.
+func restart(t *testing.T, program string) {
 	d := newDaemons(t, plainProgram, endVar+"=1", untilVar+"=go")
 	d.serve()
 	refs := []slot.Ref{issue(t, 1), issue(t, 2), issue(t, 3), issue(t, 4)}
@@ -149,6 +157,7 @@ func TestC53_DaemonRestart(t *testing.T) {
 	if err := syscall.Kill(held[dead].Holder.Process.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
+	d.program = program
 	d.serve()
 	first := d.now
 	if p := d.want(75, job{[]string{"serve"}, d.env}); !strings.Contains(p.err.String(), fmt.Sprint(first.cmd.Process.Pid)) {
@@ -172,6 +181,9 @@ func TestC53_DaemonRestart(t *testing.T) {
 		if n := d.runs(r); n != 1 {
 			t.Errorf("%s ran %d times", r, n)
 		}
+	}
+	if version, _, err := d.db.Schema(d.ctx); err != nil || (version > sqlite.Level()) != (program == nextProgram) {
+		t.Errorf("the store is of version %d, %v", version, err)
 	}
 	d.end()
 	d.gone()

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is built once: the program as it is released, the same with hooks, and
-// this test without the race detector, for the roles that it plays as a worker
+// What is built once: the program as it is released, the same with hooks, the one
+// after it, whose store has more than ours, and this test without the race detector, for the roles that it plays as a worker
 // or another process.
-var plainProgram, hookedProgram, helperProgram string
+var plainProgram, hookedProgram, nextProgram, helperProgram string
 
 func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVar); role != "" {
@@ -47,10 +47,11 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	plainProgram, hookedProgram = filepath.Join(dir, "oneslot"), filepath.Join(dir, "hooked", "oneslot")
-	helperProgram = filepath.Join(dir, "helper")
+	nextProgram, helperProgram = filepath.Join(dir, "next", "oneslot"), filepath.Join(dir, "helper")
 	for _, args := range [][]string{
 		{"build", "-o", plainProgram, "../../cmd/oneslot"},
 		{"build", "-tags", "oneslot_hooks", "-o", hookedProgram, "../../cmd/oneslot"},
+		{"build", "-tags", "oneslot_next", "-o", nextProgram, "../../cmd/oneslot"},
 		{"test", "-c", "-o", helperProgram, "."},
 	} {
 		cmd := exec.Command("go", args...)
