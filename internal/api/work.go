@@ -84,12 +84,16 @@ func (c *call) filter(in workQuery) (f queue.Filter, err error) {
 	return f, err
 }
 
-func listEvents(c *call, in workQuery) (wire.Events, error) {
-	q, err := c.queue()
-	if err != nil {
-		return wire.Events{}, err
+// chosen is the queue, and what of it is asked for.
+func (c *call) chosen(in workQuery) (q queue.Store, f queue.Filter, err error) {
+	if q, err = c.queue(); err == nil {
+		f, err = c.filter(in)
 	}
-	f, err := c.filter(in)
+	return q, f, err
+}
+
+func listEvents(c *call, in workQuery) (wire.Events, error) {
+	q, f, err := c.chosen(in)
 	if err != nil {
 		return wire.Events{}, err
 	}
@@ -99,11 +103,7 @@ func listEvents(c *call, in workQuery) (wire.Events, error) {
 }
 
 func work(c *call, in workQuery) (wire.Work, error) {
-	q, err := c.queue()
-	if err != nil {
-		return wire.Work{}, err
-	}
-	f, err := c.filter(in)
+	q, f, err := c.chosen(in)
 	if err != nil {
 		return wire.Work{}, err
 	}

@@ -22,13 +22,13 @@ func (a *App) Reap(ctx context.Context, ref slot.Ref) error {
 	switch {
 	case errors.As(err, &paused):
 		return a.reapPaused(ctx, ref)
-	case isBusy(err):
+	case slot.IsRefusal(err):
 		return nil
 	case err != nil:
 		return err
 	}
 	if err := a.Clear(ctx, g, key); err != nil {
-		if isBusy(err) || errors.Is(err, slot.ErrLost) {
+		if slot.IsRefusal(err) || errors.Is(err, slot.ErrLost) {
 			return nil
 		}
 		return err
@@ -62,10 +62,4 @@ func (a *App) cleared(ctx context.Context, c slot.Claim) bool {
 	}
 	run, err := a.Store.Run(ctx, c.Run)
 	return err == nil && !run.TreeGoneAt.IsZero()
-}
-
-func isBusy(err error) bool {
-	var busy *slot.BusyError
-	var deferred *slot.DeferError
-	return errors.As(err, &busy) || errors.As(err, &deferred)
 }

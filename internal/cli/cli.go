@@ -131,7 +131,7 @@ func (c *cli) tell(err error) {
 	var own *exitError
 	switch {
 	case err == nil, errors.As(err, &own):
-	case isRefusal(err):
+	case slot.IsRefusal(err):
 		if !c.quiet {
 			explain(c.Err, err, time.Now())
 		}

@@ -137,7 +137,7 @@ func (r *refusing) add(cmd *cobra.Command) {
 
 // refused tells why nothing was started, and gives what the verb returns for it.
 func (r refusing) tell(c *cli, ref slot.Ref, err error) error {
-	refusal := isRefusal(err)
+	refusal := slot.IsRefusal(err)
 	if r.json && (refusal || errors.Is(err, slot.ErrUnknown)) {
 		if e := printJSON(c.Out, refusalView(ref, err)); e != nil {
 			return e

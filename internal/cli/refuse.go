@@ -24,13 +24,6 @@ func (e *noneFree) Error() string {
 // Unwrap gives the refusals, so that their kind decides the exit code.
 func (e *noneFree) Unwrap() []error { return e.refusals }
 
-// isRefusal reports whether err says busy or deferred.
-func isRefusal(err error) bool {
-	var busy *slot.BusyError
-	var deferred *slot.DeferError
-	return errors.As(err, &busy) || errors.As(err, &deferred)
-}
-
 // explain tells a refusal to a person who was woken by it: who, since when, for
 // how long, according to whom, and what to do now.
 func explain(w io.Writer, err error, now time.Time) {

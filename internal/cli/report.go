@@ -50,7 +50,7 @@ func (r *runReport) refuse(ref slot.Ref, err error) {
 	if r.Reason == nil {
 		r.Reason = text(err.Error())
 	}
-	if isRefusal(err) {
+	if slot.IsRefusal(err) {
 		v := refusalView(ref, err)
 		r.Refusal, r.Reason = &v, text(v.Reason)
 	}

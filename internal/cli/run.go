@@ -205,7 +205,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 // ending turns the end of a run into what the verb returns.
 func (c *cli) ending(ref slot.Ref, rep supervise.Report, err error, o refusing) error {
 	switch {
-	case isRefusal(err):
+	case slot.IsRefusal(err):
 		return o.tell(c, ref, err)
 	case err != nil && !rep.Ran:
 		c.printf(c.Err, "oneslot: %s: %v\n", ref, err)

@@ -74,7 +74,7 @@ func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) err
 // notStopped tells a refusal in full, and adds to the rest what to do.
 func (c *cli) notStopped(err error, ref slot.Ref) error {
 	switch {
-	case isRefusal(err):
+	case slot.IsRefusal(err):
 		explain(c.Err, err, time.Now())
 		return &exitError{exitBusy}
 	case errors.Is(err, slot.ErrNotAllowed):

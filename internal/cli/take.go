@@ -138,14 +138,14 @@ func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (g clai
 			continue
 		}
 		req = t.request(ref)
-		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !isRefusal(err) {
+		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !slot.IsRefusal(err) {
 			return g, req, err
 		}
 	}
 	none := &noneFree{}
 	for _, ref := range refs {
 		req = t.request(ref)
-		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !isRefusal(err) {
+		if g, err = takeOne(ctx, a, req, t.gates, a.Taker().Take); err == nil || !slot.IsRefusal(err) {
 			return g, req, err
 		}
 		none.refusals = append(none.refusals, err)

@@ -163,20 +163,13 @@ func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
 		a.Metrics.Claimed(a.Clock.Boot() - a.asked)
 		return grant, true
 	}
-	if refusal(err) {
+	if slot.IsRefusal(err) || errors.Is(err, queue.ErrStale) {
 		a.Pool.Back(sup)
 	} else { // the claim may have been given: it dies with the supervisor
 		sup.Close()
 	}
 	a.refused(ctx, err)
 	return claim.Grant{}, false
-}
-
-// refusal reports whether err says for certain that nothing was claimed.
-func refusal(err error) bool {
-	var busy *slot.BusyError
-	var def *slot.DeferError
-	return errors.As(err, &busy) || errors.As(err, &def) || errors.Is(err, queue.ErrStale)
 }
 
 // refused puts the item off because of what the claim store said; the store has

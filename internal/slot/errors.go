@@ -75,6 +75,14 @@ type DeferError struct {
 
 func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }
 
+// IsRefusal reports whether err says busy or deferred: for certain, nothing was
+// claimed.
+func IsRefusal(err error) bool {
+	var busy *BusyError
+	var deferred *DeferError
+	return errors.As(err, &busy) || errors.As(err, &deferred)
+}
+
 // LostError says why a claim is not the caller's. It matches ErrLost.
 type LostError struct {
 	Claim  string

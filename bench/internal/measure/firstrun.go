@@ -25,12 +25,16 @@ type runners struct {
 	said *fifo
 	post *sender
 	more *deliveries
+	disk *machine.Disk
 }
 
 // runners starts a daemon whose worker is the script, with "$1" for the pipe by
 // which it tells.
 func (b *Bench) runners(ctx context.Context, script string, more ...any) (r *runners, err error) {
 	r = &runners{}
+	if r.disk, err = machine.NewDisk(b.Folder); err != nil {
+		return r, err
+	}
 	if r.more, err = b.newDeliveries(); err != nil {
 		return r, err
 	}
@@ -52,7 +56,7 @@ func (b *Bench) runners(ctx context.Context, script string, more ...any) (r *run
 
 func (r *runners) close() error {
 	err := r.d.end()
-	return errors.Join(err, r.said.Close())
+	return errors.Join(err, r.said.Close(), r.disk.Close())
 }
 
 // firstInstruction: number 12, from a delivery to the worker that it starts.
@@ -63,11 +67,6 @@ func firstInstruction(ctx context.Context, b *Bench) (_ []report.Row, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	disk, err := machine.NewDisk(b.Folder)
-	if err != nil {
-		return nil, err
-	}
-	defer disk.Close() //nolint:errcheck // the folder goes too
 
 	var p report.Pairs
 	var forks, syncs, answered []float64
@@ -75,7 +74,7 @@ func firstInstruction(ctx context.Context, b *Bench) (_ []report.Row, err error)
 		if err := r.d.still(ctx); err != nil {
 			return nil, err
 		}
-		sync, err := disk.Sync(1)
+		sync, err := r.disk.Sync(1)
 		if err != nil {
 			return nil, err
 		}
@@ -126,11 +125,6 @@ func followUp(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	disk, err := machine.NewDisk(b.Folder)
-	if err != nil {
-		return nil, err
-	}
-	defer disk.Close() //nolint:errcheck // the folder goes too
 
 	pass := func() (over time.Time, err error) {
 		if _, err = gate.WriteString("\n"); err == nil {
@@ -141,7 +135,7 @@ func followUp(ctx context.Context, b *Bench) (_ []report.Row, err error) {
 	var p report.Pairs
 	var syncs []float64
 	for i := range rounds + 2 {
-		sync, err := disk.Sync(1)
+		sync, err := r.disk.Sync(1)
 		if err != nil {
 			return nil, err
 		}
