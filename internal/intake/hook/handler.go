@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -78,6 +79,7 @@ func (s *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, ok := s.Hook(strings.TrimPrefix(r.URL.Path, Prefix))
 	if !ok {
 		s.Metrics.Delivery("", "unknown")
+		drain(r)
 		problem(w, http.StatusNotFound, "no hook of that name is configured")
 		return
 	}
@@ -92,10 +94,20 @@ func (s *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		no = &refusal{http.StatusServiceUnavailable, "failed", "the delivery could not be kept; send it again"}
 	}
 	s.Metrics.Delivery(h.Name, no.result)
+	drain(r)
 	if no.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "10")
 	}
 	problem(w, no.status, no.detail)
+}
+
+// drain reads away what is left of a usual body that is turned down: a sender that
+// still writes when we hang up gets a broken pipe instead of the reason. (The server
+// does so by itself for connections that are kept.) The time for the body goes on.
+func drain(r *http.Request) {
+	if r.ContentLength <= smallBody && r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, smallBody)
+	}
 }
 
 // receive does all that comes before the answer.

@@ -310,6 +310,26 @@ func TestP4_ForgeHangsUp(t *testing.T) {
 	}
 }
 
+// A sender that closes after the answer still writes when the reason is known: it is
+// to get the reason, not a broken pipe.
+func TestRefusalsAreRead(t *testing.T) {
+	b := newRig(t)
+	for what, change := range map[string]func(*http.Request){
+		"no signature": func(r *http.Request) { r.Header.Del("X-Hub-Signature-256") },
+		"no such hook": func(r *http.Request) { r.URL.Path = "/hooks/nobody" },
+	} {
+		r := request("issues", sized(100<<10))
+		r.Close = true
+		change(r)
+		if w := b.do(r); w.Code/100 != 4 {
+			t.Errorf("%s: %d", what, w.Code)
+		}
+		if n, _ := io.Copy(io.Discard, r.Body); n != 0 {
+			t.Errorf("%s: %d bytes of the body were not read", what, n)
+		}
+	}
+}
+
 // C36: a compressed body is verified as it came, and then refused.
 func TestC36_Compressed(t *testing.T) {
 	b := newRig(t)
