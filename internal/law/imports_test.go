@@ -38,8 +38,19 @@ var imports = []struct {
 	{"internal/wire", "internal/slot internal/claim internal/queue", "it gives the words a shape, and does nothing with them"},
 	{"internal/store/remote", "internal/slot internal/claim internal/queue internal/wire", "a client of the API knows its shapes alone, never its server"},
 
+	// What is read of a forge, and written to it.
+	{"internal/markup", "", "it reads texts, and knows nothing of forges"},
+	{"internal/closing", "internal/slot internal/markup", "it reads what a text closes, and asks nobody"},
+	{"internal/forge", "internal/slot", "words of forges; they do no work"},
+	{"internal/forge/transport", "internal/slot internal/clock internal/forge", "it carries requests, and knows no forge"},
+	{"internal/forge/github", "internal/slot internal/forge internal/forge/transport", "a client knows its own forge alone"},
+	{"internal/forge/gitea", "internal/slot internal/forge internal/forge/transport", "as the others"},
+	{"internal/forge/gitlab", "internal/slot internal/forge internal/forge/transport", "as the others"},
+	{"internal/reserve", "internal/slot internal/clock internal/forge internal/markup internal/failpoint", "the protocol sees a conversation, and neither claims nor queues"},
+	{"internal/ticket", "internal/slot internal/clock internal/forge internal/markup", "it shows a state, and starts nothing"},
+
 	// What stands on the gate.
-	{"internal/gate", "internal/slot internal/clock internal/proc internal/rundir", "a gate looks at the world, and knows neither claims nor queues"},
+	{"internal/gate", "internal/slot internal/clock internal/proc internal/rundir internal/forge internal/closing internal/markup", "a gate looks at the world, and knows neither claims nor queues"},
 	{"internal/metrics", "internal/slot internal/queue", "it counts, and changes nothing"},
 	{"internal/told", "internal/slot internal/queue", "it writes down what a worker is told"},
 	{"internal/standby", "internal/slot internal/claim internal/proc internal/failpoint", "it starts supervisors, and knows nothing of why"},
@@ -48,11 +59,13 @@ var imports = []struct {
 	{"internal/doctor", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
 
 	// How wishes come in.
-	{"internal/intake/hook", "internal/slot", "it reads deliveries, and hands them to whoever keeps them"},
+	{"internal/intake/mark", "internal/slot", "how an event is told from others, by whatever path it came"},
+	{"internal/intake/poll", "internal/slot internal/clock internal/forge internal/markup internal/intake/mark", "it finds what needs attention, and hands it to whoever keeps it"},
+	{"internal/intake/hook", "internal/slot internal/markup internal/intake/mark", "it reads deliveries, and hands them to whoever keeps them"},
 	{"internal/api", "internal/slot internal/claim internal/queue internal/wire internal/clock", "it serves what it is given, and opens and starts nothing"},
 
 	// Where it is put together.
-	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics", "it puts the parts together, and alone knows which stores there are"},
+	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics internal/forge internal/forge/transport internal/forge/github internal/forge/gitea internal/forge/gitlab internal/reserve internal/ticket internal/closing", "it puts the parts together, and alone knows which stores there are"},
 	{"internal/cli", "internal/app internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
 	{"cmd/oneslot", "internal/cli", "the program is its command line"},
 	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},
@@ -61,8 +74,9 @@ var imports = []struct {
 	{"internal/claim/claimtest", "internal/slot internal/claim internal/clock", "the contract suite sees stores through their interface alone"},
 	{"internal/queue/queuetest", "internal/slot internal/queue internal/clock", "as the claims' suite"},
 	{"internal/claim/claimtest/*", "internal/slot internal/claim internal/clock internal/claim/claimtest", "as the suite itself"},
+	{"internal/forge/forgetest", "internal/slot internal/forge internal/markup", "a forge of its own, that behaves like the real ones"},
 	{"internal/law", "", "rules, no code"},
-	{"test/*", "internal/slot", "they drive the real program from outside"},
+	{"test/*", "internal/slot internal/forge/forgetest", "they drive the real program from outside"},
 }
 
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/arm64"}
