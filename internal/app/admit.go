@@ -54,7 +54,7 @@ func (a *App) RunLimits() claim.Limits {
 }
 
 // Before asks the gates before the claim. It answers a *slot.DeferError if one of
-// them says "not now", and what all of them said in any case.
+// them says "not now", a *slot.SkipError if one says "never", and what all of them said in any case.
 func (ad *Admission) Before(ctx context.Context, ref slot.Ref) ([]slot.Finding, error) {
 	if ad == nil {
 		return nil, nil
@@ -69,8 +69,11 @@ func (ad *Admission) ask(ctx context.Context, a gate.Ask) ([]slot.Finding, error
 }
 
 func refusal(ref slot.Ref, dec gate.Decision) error {
-	if dec.Verdict == slot.Proceed {
+	switch dec.Verdict {
+	case slot.Proceed:
 		return nil
+	case slot.Skip:
+		return &slot.SkipError{Ref: ref, Reason: dec.Reason, Detail: dec.Detail, Evidence: dec.Evidence}
 	}
 	return &slot.DeferError{Ref: ref, Reason: dec.Reason, Detail: dec.Detail, Until: dec.Until, Evidence: dec.Evidence}
 }
@@ -109,8 +112,12 @@ func deferred(req claim.Request, err error) slot.Decision {
 	d := slot.Decision{Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Unknown, Reason: "gates", Detail: err.Error(),
 		Next: "nothing started; the caller was told and may ask again"}
 	var def *slot.DeferError
-	if errors.As(err, &def) {
+	var skip *slot.SkipError
+	switch {
+	case errors.As(err, &def):
 		d.Verdict, d.Reason, d.Detail = slot.Defer, def.Reason, def.Detail
+	case errors.As(err, &skip):
+		d.Verdict, d.Reason, d.Detail, d.Next = slot.Skip, skip.Reason, skip.Detail, "there is nothing to do"
 	}
 	return d
 }

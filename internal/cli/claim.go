@@ -47,6 +47,7 @@ Exit codes:
   75   busy: the slot is held or on hold
   77   not allowed
   78   bad configuration
+  80   nothing to do: the work is over (closed, landed, ...)
   81   lost: somebody took it by force before it was handed over`,
 		Example: "  eval \"$(oneslot claim octo-org/octo-repo#12 --pid $$ --export)\"",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -37,6 +37,7 @@ func exitCode(err error) int {
 	var own *exitError
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
+	var skipped *slot.SkipError
 	var output *outputError
 	var daemon *app.DaemonError
 	switch {
@@ -46,6 +47,8 @@ func exitCode(err error) int {
 		return own.code
 	case errors.As(err, &busy), errors.As(err, &deferred), errors.As(err, &daemon):
 		return exitBusy
+	case errors.As(err, &skipped):
+		return exitSkipped
 	case errors.Is(err, slot.ErrLost):
 		return exitLost
 	case errors.Is(err, slot.ErrNotAllowed):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,7 +31,8 @@ Exit codes:
   74   the answer could not be printed
   75   held, or deferred by a hold or another gate
   77   not allowed
-  78   bad configuration`,
+  78   bad configuration
+  80   nothing to do: the work is over (closed, landed, ...)`,
 		Args: c.exactly(1, "one REF"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.doPeek(cmd, args[0], o) },
 	}
@@ -70,10 +72,13 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 	if err != nil {
 		return err
 	}
-	if v.State != stateFree {
-		return &exitError{exitBusy}
+	switch v.State {
+	case stateFree:
+		return nil
+	case stateSkipped:
+		return &exitError{exitSkipped}
 	}
-	return nil
+	return &exitError{exitBusy}
 }
 
 // ask adds what the gates say to a slot that is free.
@@ -89,6 +94,10 @@ func ask(ctx context.Context, a *app.App, ref slot.Ref, v *slotView) error {
 		return nil
 	}
 	v.State = stateDeferred
+	var skipped *slot.SkipError
+	if errors.As(err, &skipped) {
+		v.State = stateSkipped
+	}
 	v.findAll(said)
 	return nil
 }

@@ -30,11 +30,15 @@ func explain(w io.Writer, err error, now time.Time) {
 	var none *noneFree
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
+	var skipped *slot.SkipError
 	switch {
 	case errors.As(err, &none):
 		fmt.Fprintln(w, "oneslot:", none)
 	case errors.As(err, &busy):
 		explainBusy(w, busy, now)
+	case errors.As(err, &skipped):
+		fmt.Fprintf(w, "oneslot: there is nothing to do for %s: %s\n", skipped.Ref, clean(because(skipped.Reason, skipped.Detail)))
+		table(w, "  ", [][]string{{"next", "nothing; `oneslot run --force --reason TEXT` starts all the same"}}) //nolint:errcheck // nobody is left to tell
 	case errors.As(err, &deferred):
 		fmt.Fprintf(w, "oneslot: %s is not started: %s\n", deferred.Ref, clean(deferred.Detail))
 		if deferred.Hold != nil {
@@ -44,6 +48,14 @@ func explain(w io.Writer, err error, now time.Time) {
 			})
 		}
 	}
+}
+
+// because is a gate's reason with its evidence.
+func because(reason, detail string) string {
+	if detail == "" {
+		return reason
+	}
+	return reason + ": " + detail
 }
 
 func explainBusy(w io.Writer, e *slot.BusyError, now time.Time) {

@@ -62,6 +62,7 @@ Exit codes:
   75   busy: the slot is held, on hold, or --wait-max passed (see --busy-exit)
   77   not allowed
   78   bad configuration
+  80   nothing to do: the work is over (closed, landed, ...)
   81   lost: the claim went to somebody else; CMD was ended
   124  --timeout passed
   126  CMD cannot be run

@@ -15,6 +15,7 @@ const (
 	stateFree     = "free"
 	stateHeld     = "held"
 	stateDeferred = "deferred"
+	stateSkipped  = "skipped"
 	stateUnknown  = "unknown"
 )
 
@@ -140,6 +141,7 @@ func refusalView(ref slot.Ref, err error) slotView {
 	v := slotView{Ref: ref.String(), State: stateUnknown, Evidence: []gateFinding{}}
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
+	var skipped *slot.SkipError
 	switch {
 	case errors.As(err, &busy):
 		v.Ref, v.State = busy.Ref.String(), stateHeld
@@ -153,6 +155,9 @@ func refusalView(ref slot.Ref, err error) slotView {
 		if len(deferred.Evidence) == 0 {
 			v.find(deferred.Reason, slot.Defer, deferred.Reason, deferred.Detail)
 		}
+	case errors.As(err, &skipped):
+		v.Ref, v.State = skipped.Ref.String(), stateSkipped
+		v.findAll(skipped.Evidence)
 	default:
 		v.find("claim", slot.Unknown, "unknown", err.Error())
 	}

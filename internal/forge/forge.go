@@ -243,6 +243,7 @@ type Commit struct {
 type Repo struct {
 	ID       string
 	Name     string // canonical host/owner/repo, as it is now
+	Slots    string // the name that its slots are kept under, if it was renamed; else empty
 	Default  string // branch; empty if it has none
 	Public   bool
 	Archived bool

@@ -75,12 +75,27 @@ type DeferError struct {
 
 func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }
 
-// IsRefusal reports whether err says busy or deferred: for certain, nothing was
-// claimed.
+// SkipError refuses a claim because there is nothing to do: a gate says that the
+// work is over.
+type SkipError struct {
+	Ref    Ref
+	Reason string
+	Detail string
+	// Evidence is what each gate said.
+	Evidence []Finding
+}
+
+func (e *SkipError) Error() string {
+	return fmt.Sprintf("%s is skipped: %s", e.Ref, e.Detail)
+}
+
+// IsRefusal reports whether err says busy, deferred or skipped: for certain, nothing
+// was claimed.
 func IsRefusal(err error) bool {
 	var busy *BusyError
 	var deferred *DeferError
-	return errors.As(err, &busy) || errors.As(err, &deferred)
+	var skipped *SkipError
+	return errors.As(err, &busy) || errors.As(err, &deferred) || errors.As(err, &skipped)
 }
 
 // LostError says why a claim is not the caller's. It matches ErrLost.

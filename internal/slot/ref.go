@@ -114,6 +114,16 @@ func (r Ref) Key() string {
 	return r.name
 }
 
+// In returns the same number, branch or check of another repository, named
+// "host/owner/repo" in canonical form. The error is a *RefError. A key is in none,
+// and stays what it is.
+func (r Ref) In(repo string) (Ref, error) {
+	if r.host == "" {
+		return r, nil
+	}
+	return ParseCanonical(repo + r.String()[len(r.Repo()):])
+}
+
 // IsZero reports whether r names nothing.
 func (r Ref) IsZero() bool { return r == Ref{} }
 

@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// aliases is where a store keeps what repositories were called: a forge's id of a
+// repository stays when its name does not.
+type aliases interface {
+	// Alias notes that the repository has the name now, and gives the one under which
+	// its slots are kept.
+	Alias(ctx context.Context, host, id, name string) (canonical string, err error)
+	// Canonical is the name under which slots of a repository are kept that ever was
+	// called repo; repo itself if it is not known.
+	Canonical(ctx context.Context, repo string) (string, error)
+	// Current is what the repository whose slots are kept under repo is called now.
+	Current(ctx context.Context, repo string) (string, error)
+}
+
+// names keeps a repository one, whatever it is called. It remembers for a while what
+// the store said, for names come in storms and change once a year.
+type names struct {
+	store aliases // nil: a store that keeps none; names are what they are
+	clock clock.Clock
+
+	mu    sync.Mutex
+	known map[string]knownName
+}
+
+type knownName struct {
+	name  string
+	until time.Duration // boot time
+}
+
+// namesFor is how long a name is believed: another process may hear of a new one.
+const namesFor = time.Minute
+
+func newNames(store aliases, c clock.Clock) *names {
+	return &names{store: store, clock: c, known: map[string]knownName{}}
+}
+
+func (n *names) ask(key string, question func() (string, error)) (string, error) {
+	now := n.clock.Boot()
+	n.mu.Lock()
+	k, ok := n.known[key]
+	n.mu.Unlock()
+	if ok && now < k.until {
+		return k.name, nil
+	}
+	name, err := question()
+	if err != nil {
+		return "", err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.known) > 1<<14 { // of strangers' making
+		clear(n.known)
+	}
+	n.known[key] = knownName{name, now + namesFor}
+	return name, nil
+}
+
+// Alias notes what a repository with an id is called now, and gives the name of its
+// slots.
+func (n *names) Alias(ctx context.Context, host, id, name string) (string, error) {
+	if n == nil || n.store == nil || id == "" || name == "" {
+		return name, nil
+	}
+	return n.ask("id "+host+" "+id+" "+name, func() (string, error) {
+		canonical, err := n.store.Alias(ctx, host, id, name)
+		if err == nil {
+			n.forget(name, canonical)
+		}
+		return canonical, err
+	})
+}
+
+// forget has what was known of some names asked again.
+func (n *names) forget(repos ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range repos {
+		delete(n.known, "of "+r)
+		delete(n.known, "now "+r)
+	}
+}
+
+// Canonical is the slot of a ref that may be written with any name its repository
+// ever had.
+func (n *names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+	if n == nil || n.store == nil || ref.Repo() == "" {
+		return ref, nil
+	}
+	repo, err := n.ask("of "+ref.Repo(), func() (string, error) { return n.store.Canonical(ctx, ref.Repo()) })
+	if err != nil || repo == ref.Repo() {
+		return ref, err
+	}
+	return ref.In(repo)
+}
+
+// Current is a slot's ref with the name that the forge knows now.
+func (n *names) Current(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+	repo, err := n.currentRepo(ctx, ref.Repo())
+	if err != nil || repo == ref.Repo() {
+		return ref, err
+	}
+	return ref.In(repo)
+}
+
+func (n *names) currentRepo(ctx context.Context, repo string) (string, error) {
+	if n == nil || n.store == nil || repo == "" {
+		return repo, nil
+	}
+	return n.ask("now "+repo, func() (string, error) { return n.store.Current(ctx, repo) })
+}
