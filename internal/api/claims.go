@@ -6,6 +6,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -41,7 +42,15 @@ func acquire(c *call, in wire.Acquire) (wire.Grant, error) {
 	if err != nil {
 		return wire.Grant{}, err
 	}
-	req := in.Request(ref)
+	var also []slot.Ref
+	for _, text := range in.Also {
+		other, err := c.ref(text)
+		if err != nil {
+			return wire.Grant{}, err
+		}
+		also = append(also, other)
+	}
+	req := in.Request(ref, also)
 	if req.Key, err = keyOf(ref, in); err != nil {
 		return wire.Grant{}, err
 	}
@@ -57,7 +66,7 @@ func acquire(c *call, in wire.Acquire) (wire.Grant, error) {
 		c.lines.forget(req.Ticket.ID)
 	}
 	c.Log.Info("claimed", "ref", ref, "claim", g.Claim.ID, "run", req.Run, "by", c.who.name)
-	c.Feed.tell("claim", ref)
+	c.tellClaim(g.Claim)
 	out := wire.Grant{Claim: c.outClaim(g.Claim), Token: req.Key.Token}
 	if g.Displaced != nil {
 		d := c.outClaim(*g.Displaced)
@@ -69,8 +78,8 @@ func acquire(c *call, in wire.Acquire) (wire.Grant, error) {
 // judge fits a request to who asks: what only an admin may, what is known of its
 // processes, and whether its word on the holder's death counts.
 func (c *call) judge(req *claim.Request) error {
-	d := req.Displace
-	if forced := d != nil && (d.Why == claim.Forced || d.Why == claim.Resumed); (forced || req.Head) && c.who.role < Admin {
+	forced := slices.ContainsFunc(displaced(req), func(d claim.Displace) bool { return d.Why == claim.Forced || d.Why == claim.Resumed })
+	if (forced || req.Head) && c.who.role < Admin {
 		return fmt.Errorf("%w: taking a slot by force, or passing its line, needs the admin's token", slot.ErrNotAllowed)
 	}
 	asker := req.Holder.Process
@@ -81,17 +90,46 @@ func (c *call) judge(req *claim.Request) error {
 	if req.Holder.Path == "" {
 		req.Holder.Path = slot.PathAPI
 	}
-	if d == nil || d.Why != claim.Dead {
+	return c.proofs(req, asker)
+}
+
+// displaced lists what a request sets aside.
+func displaced(req *claim.Request) []claim.Displace {
+	if req.Displace == nil {
+		return req.Others
+	}
+	return append([]claim.Displace{*req.Displace}, req.Others...)
+}
+
+// proofs leaves out what a request sets aside as dead, if the asker's word on that
+// does not count: it is refused then, with what the slot's claim is.
+func (c *call) proofs(req *claim.Request, asker slot.Process) error {
+	if !slices.ContainsFunc(displaced(req), func(d claim.Displace) bool { return d.Why == claim.Dead }) {
 		return nil
 	}
-	s, err := c.Claims.Look(c.ctx(), req.Ref)
-	if err != nil {
-		return err
-	}
-	if l := s.Live(); l != nil && l.ID == d.Claim && !c.provenDead(l.Holder.Process, asker) {
-		req.Displace = nil // it is refused, with what the slot's claim is
+	for _, ref := range append([]slot.Ref{req.Ref}, req.Covers()...) {
+		s, err := c.Claims.Look(c.ctx(), ref)
+		if err != nil {
+			return err
+		}
+		l := s.Live()
+		if l == nil || c.provenDead(l.Holder.Process, asker) {
+			continue
+		}
+		unproven := func(d claim.Displace) bool { return d.Claim == l.ID && d.Why == claim.Dead }
+		if d := req.Displace; d != nil && unproven(*d) {
+			req.Displace = nil
+		}
+		req.Others = slices.DeleteFunc(req.Others, unproven)
 	}
 	return nil
+}
+
+// tellClaim tells of a change of a claim, on each ref whose slot it has.
+func (c *call) tellClaim(s slot.Claim) {
+	for _, ref := range append([]slot.Ref{s.Ref}, s.Also...) {
+		c.Feed.tell("claim", ref)
+	}
 }
 
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -201,7 +239,7 @@ func (c *call) end(in wire.Release, usual slot.Result, step endStep) (wire.Claim
 	s, err := step(c.ctx(), c.key(in.Token), out)
 	if err == nil {
 		c.Log.Info("given back", "ref", s.Ref, "claim", s.ID, "run", s.Run, "result", string(out.Result), "by", c.who.name)
-		c.Feed.tell("claim", s.Ref)
+		c.tellClaim(s)
 	}
 	return c.outClaim(s), err
 }
@@ -216,7 +254,7 @@ func askStop(c *call, in wire.Reason) (wire.Claim, error) {
 	s, err := c.Claims.AskStop(c.ctx(), c.r.PathValue("claim"), in.Reason)
 	if err == nil {
 		c.Log.Info("asked to stop", "ref", s.Ref, "claim", s.ID, "run", s.Run, "by", c.who.name)
-		c.Feed.tell("claim", s.Ref)
+		c.tellClaim(s)
 	}
 	return c.outClaim(s), err
 }

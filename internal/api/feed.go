@@ -17,6 +17,7 @@ type Feed struct {
 	mu      sync.Mutex
 	readers map[*reader]struct{}
 	now     func() time.Time
+	also    []func(kind, scope string)
 }
 
 type reader struct {
@@ -24,9 +25,10 @@ type reader struct {
 	missed bool
 }
 
-// NewFeed makes a feed that tells times by now.
-func NewFeed(now func() time.Time) *Feed {
-	return &Feed{readers: map[*reader]struct{}{}, now: now}
+// NewFeed makes a feed that tells times by now. also hear of every change, at once,
+// and must not wait.
+func NewFeed(now func() time.Time, also ...func(kind, scope string)) *Feed {
+	return &Feed{readers: map[*reader]struct{}{}, now: now, also: also}
 }
 
 // Tell says that something about a ref, or a repository, is not as it was: its
@@ -34,6 +36,9 @@ func NewFeed(now func() time.Time) *Feed {
 func (f *Feed) Tell(kind, scope string) {
 	if f == nil {
 		return
+	}
+	for _, tell := range f.also {
+		tell(kind, scope)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

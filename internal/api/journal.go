@@ -1,8 +1,8 @@
 package api
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -53,16 +53,20 @@ func openRuns(c *call, in openRunsQuery) (wire.Runs, error) {
 	}
 	boot := c.in(slot.Process{Boot: in.Boot}).Boot
 	var list []slot.Run
-	if boot == c.Boot {
+	if far, ok := c.Claims.(farRuns); ok && boot != c.Boot {
+		list, err = far.OpenRunsOf(c.ctx(), ref, boot)
+	} else if boot == c.Boot {
 		list, err = c.Claims.OpenRuns(c.ctx(), ref)
-		return c.outRuns(list), err
+	} else {
+		err = fmt.Errorf("%w: this server keeps no runs of other hosts", slot.ErrConfig)
 	}
-	if list, err = c.Claims.Runs(c.ctx(), ref, 0); err != nil {
-		return wire.Runs{}, err
-	}
-	list = slices.DeleteFunc(list, func(r slot.Run) bool { return !r.TreeGoneAt.IsZero() || r.Holder.Process.Boot != boot })
-	slices.Reverse(list) // oldest first
-	return c.outRuns(list), nil
+	return c.outRuns(list), err
+}
+
+// farRuns is what a store must have to be asked for the open runs of a host other
+// than its own.
+type farRuns interface {
+	OpenRunsOf(ctx context.Context, ref slot.Ref, boot string) ([]slot.Run, error)
 }
 
 func oneRun(c *call, _ none) (wire.Run, error) {

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -15,15 +16,22 @@ import (
 // Admission asks the configured gates for callers that come without the queue:
 // `oneslot run`, claim and peek. A nil Admission lets everybody pass.
 type Admission struct {
-	app *App
-	set *gate.Set
+	app     *App
+	set     *gate.Set
+	reserve *Reservations
 }
 
-// Admission gives the gates to ask. What is decided in the claim's own step (hold,
+// Admission gives the gates to ask, and what to tell those who cannot see our store;
+// a look tells nobody. force is a person's reason to pass gates and reservations. What is decided in the claim's own step (hold,
 // limits) is asked only for a look, which takes no step; what is about events, never.
-func (a *App) Admission(look bool) (*Admission, error) {
+func (a *App) Admission(look bool, force string) (*Admission, error) {
 	want := func(g config.Gate) bool {
+		if force != "" {
+			return false
+		}
 		switch g.Type.V {
+		case "closed", "landed", "open_pr", "head_moved", "draft", "still_failing", "label", "assignee", "comment":
+			return len(a.Config.Forges) > 0
 		case "trust", "already_handled", "hold":
 			return false
 		case "capacity":
@@ -33,14 +41,26 @@ func (a *App) Admission(look bool) (*Admission, error) {
 		}
 		return true
 	}
-	if !slices.ContainsFunc(a.Config.GatesInForce(), want) {
+	if !slices.ContainsFunc(a.Config.GatesInForce(), want) && !a.Config.Reservation.Enabled.V {
 		return nil, nil
 	}
-	set, err := a.gatesFor(a.Config, want)
+	all, err := a.forgesOf(a.Config, uncountedRequest)
 	if err != nil {
 		return nil, err
 	}
-	return &Admission{a, set}, nil
+	set, err := a.gatesFor(a.Config, all, want)
+	if err != nil {
+		return nil, err
+	}
+	ad := &Admission{app: a, set: set}
+	if look {
+		return ad, nil
+	}
+	ad.reserve, err = a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
+	if ad.reserve != nil {
+		ad.reserve.force = force
+	}
+	return ad, err
 }
 
 // RunLimits are the limits for runs that come without the queue: the breaker counts
@@ -79,19 +99,15 @@ func refusal(ref slot.Ref, dec gate.Decision) error {
 }
 
 // Under asks again for a claim that was granted, now that nobody else can start, and
-// keeps it renewed meanwhile. A claim that is refused is given back.
+// tells those who cannot see our store; the claim is kept renewed meanwhile. One that
+// is refused is given back.
 func (ad *Admission) Under(ctx context.Context, g claim.Grant, req claim.Request) error {
 	if ad == nil {
 		return nil
 	}
 	a := ad.app
 	kept, stop := claim.Keep(ctx, a.Store, a.Clock, req.Key, g.Asked, g.Claim.Left)
-	_, err := ad.ask(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim})
-	if err == nil && req.Run != "" {
-		dec, _ := ad.set.Hold(kept, gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim},
-			gate.Run{ID: req.Run, Slug: req.Ref.Slug(), Supervisor: req.Holder.Process, State: a.Store.Dir()})
-		err = refusal(req.Ref, dec) // what was held is let go when this process ends
-	}
+	undo, err := ad.facts(kept, g, req)
 	if lost := context.Cause(kept); lost != nil {
 		err = lost
 	}
@@ -99,12 +115,49 @@ func (ad *Admission) Under(ctx context.Context, g claim.Grant, req claim.Request
 	if err == nil {
 		return nil
 	}
-	_ = a.Store.Note(context.WithoutCancel(ctx), deferred(req, err)) // the refusal itself is told
+	after := context.WithoutCancel(ctx)
+	if undo != nil {
+		undo(after)
+	}
+	_ = a.Store.Note(after, deferred(req, err)) // the refusal itself is told
 	out := slot.Outcome{Result: slot.NoStart, Reason: err.Error(), Unspent: true}
-	if _, e := a.Store.Release(context.WithoutCancel(ctx), req.Key, out); e != nil && !errors.Is(e, slot.ErrLost) {
+	if _, e := a.Store.Release(after, req.Key, out); e != nil && !errors.Is(e, slot.ErrLost) {
 		return errors.Join(err, e)
 	}
 	return err
+}
+
+// facts finds out under the claim whether the work may start. undo withdraws what
+// others were told.
+func (ad *Admission) facts(ctx context.Context, g claim.Grant, req claim.Request) (undo func(context.Context), err error) {
+	ask := gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim}
+	if _, err := ad.ask(ctx, ask); err != nil {
+		return nil, err
+	}
+	undo, waited, err := ad.reserve.Reserve(ctx, g.Claim)
+	if err == nil && waited { // what was read before is old by now
+		_, err = ad.ask(ctx, ask)
+	}
+	if err != nil || req.Run == "" {
+		return undo, err
+	}
+	dec, _ := ad.set.Hold(ctx, ask, gate.Run{ID: req.Run, Slug: req.Ref.Slug(), Supervisor: req.Holder.Process, State: ad.app.Store.Dir()})
+	return undo, refusal(req.Ref, dec) // what was held is let go when this process ends
+}
+
+// Keep looks after what others were told, until ctx ends.
+func (ad *Admission) Keep(ctx context.Context) {
+	if ad != nil && ad.reserve != nil {
+		ad.reserve.keep(ctx, nil)
+	}
+}
+
+// Ended tells others that claims of this store have ended.
+func (ad *Admission) Ended(ctx context.Context) error {
+	if ad == nil {
+		return nil
+	}
+	return ad.reserve.Tend(ctx)
 }
 
 // deferred is the decision that goes with a refusal by gates.

@@ -36,6 +36,8 @@ type App struct {
 	Queue  queue.Store // nil if the store is somebody else's daemon
 	// Memory keeps since when gates have failed; nil as Queue.
 	Memory gate.Memory
+	// Names keeps a repository one slot, whatever it is called; never nil.
+	Names *Names
 	// Server is the Store, if that is somebody else's daemon; else nil.
 	Server *remote.Store
 	Clock  clock.Clock
@@ -59,6 +61,8 @@ func New(cfg *config.Config) (*App, error) {
 	if err := a.open(); err != nil {
 		return nil, err
 	}
+	kept, _ := a.Store.(aliases)
+	a.Names = newNames(kept, clk)
 	if chain := os.Getenv("ONESLOT_RUNS"); chain != "" {
 		a.Inside = strings.Split(chain, ",")
 	}

@@ -16,8 +16,8 @@ import (
 
 // gatesOf builds the gates of a configuration, cheap first. What the claim's own
 // step decides is not asked beforehand: hold, capacity, breaker.
-func (a *App) gatesOf(cfg *config.Config) (*gate.Set, error) {
-	return a.gatesFor(cfg, func(g config.Gate) bool { return !inClaim(g) })
+func (a *App) gatesOf(cfg *config.Config, f forges) (*gate.Set, error) {
+	return a.gatesFor(cfg, f, func(g config.Gate) bool { return !inClaim(g) })
 }
 
 // inClaim names the gates that a claim's transaction is.
@@ -26,7 +26,7 @@ func inClaim(g config.Gate) bool {
 }
 
 // gatesFor builds those gates of a configuration that are wanted.
-func (a *App) gatesFor(cfg *config.Config, want func(config.Gate) bool) (*gate.Set, error) {
+func (a *App) gatesFor(cfg *config.Config, f forges, want func(config.Gate) bool) (*gate.Set, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
@@ -36,7 +36,7 @@ func (a *App) gatesFor(cfg *config.Config, want func(config.Gate) bool) (*gate.S
 		if !want(g) {
 			continue
 		}
-		built, err := a.gateOf(cfg, g, self)
+		built, err := a.gateOf(cfg, f, g, self)
 		if err != nil {
 			return nil, refuseGate(g, err)
 		}
@@ -67,17 +67,34 @@ func nameOf(kind string, at int, all []config.Gate) string {
 }
 
 // gateOf builds one gate; nil for one that the queue itself is.
-func (a *App) gateOf(cfg *config.Config, g config.Gate, self string) (gate.Gate, error) {
+func (a *App) gateOf(cfg *config.Config, f forges, g config.Gate, self string) (gate.Gate, error) {
 	counts := counts{a}
+	facts := facts{cfg, f}
 	switch g.Type.V {
 	case "capacity":
 		return gate.NewCapacity(counts, int(cfg.Limits.Running.V), int(cfg.Limits.PerRepo.V)), nil
 	case "breaker":
 		return gate.NewBreaker(counts, cfg.Limits.RunsPerRef.V.N, cfg.Limits.RunsPerRef.V.Per, a.Clock), nil
 	case "trust":
-		return gate.NewTrust(gate.Trust{
-			Associations: cfg.Trust.Associations.V, Logins: cfg.Trust.Logins.V, Bots: cfg.Trust.Bots.V,
-		}), nil
+		return gate.NewTrust(trustOf(cfg, facts)), nil
+	case "closed":
+		return gate.NewClosed(facts), nil
+	case "landed":
+		return gate.NewLanded(facts), nil
+	case "open_pr":
+		return gate.NewOpenPR(facts, g.Then.V == "defer"), nil
+	case "head_moved":
+		return gate.NewHeadMoved(facts), nil
+	case "draft":
+		return gate.NewDraft(facts), nil
+	case "still_failing":
+		return gate.NewStillFailing(facts, cfg.Trust.Own.V), nil
+	case "label":
+		return gate.NewLabel(facts, g.Labels.V), nil
+	case "assignee":
+		return gate.NewAssignee(facts, cfg.Trust.Own.V), nil
+	case "comment":
+		return gate.NewComment(facts, trustOf(cfg, facts), g.Pattern.V)
 	case "hours":
 		h, err := gate.ParseHours(g.Hours.V, g.TZ.V)
 		return gate.NewHours(h, a.Clock), err
@@ -95,6 +112,25 @@ func (a *App) gateOf(cfg *config.Config, g config.Gate, self string) (gate.Gate,
 		return gate.NewHTTP(g.URL.V)
 	}
 	return nil, nil // hold: the slot itself tells; already_handled: decided when an event is accepted
+}
+
+func trustOf(cfg *config.Config, f gate.Facts) gate.Trust {
+	return gate.Trust{
+		Associations: cfg.Trust.Associations.V, Logins: cfg.Trust.Logins.V, Bots: cfg.Trust.Bots.V, Facts: f,
+	}
+}
+
+// facts are the configured forges, as gates see them.
+type facts struct {
+	config *config.Config
+	forges forges
+}
+
+// For implements gate.Facts.
+func (f facts) For(ref slot.Ref) (gate.Forge, string, bool) {
+	client, ok := f.forges.forgeOf(ref)
+	of, _ := f.config.ForgeOf(ref.Host())
+	return client, of.Type.V, ok
 }
 
 // without drops variables by name.

@@ -97,7 +97,7 @@ func TestPeek_CountsAsTheClaimDoes(t *testing.T) {
 		return err
 	}
 	peek := func() error {
-		ad, err := a.Admission(true)
+		ad, err := a.Admission(true, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ type client interface {
 // hears of new names by what it reads.
 type named struct {
 	client
-	names *names
+	names *Names
 	host  string
 }
 

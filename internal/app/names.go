@@ -22,9 +22,9 @@ type aliases interface {
 	Current(ctx context.Context, repo string) (string, error)
 }
 
-// names keeps a repository one, whatever it is called. It remembers for a while what
+// Names keeps a repository one, whatever it is called. It remembers for a while what
 // the store said, for names come in storms and change once a year.
-type names struct {
+type Names struct {
 	store aliases // nil: a store that keeps none; names are what they are
 	clock clock.Clock
 
@@ -40,11 +40,11 @@ type knownName struct {
 // namesFor is how long a name is believed: another process may hear of a new one.
 const namesFor = time.Minute
 
-func newNames(store aliases, c clock.Clock) *names {
-	return &names{store: store, clock: c, known: map[string]knownName{}}
+func newNames(store aliases, c clock.Clock) *Names {
+	return &Names{store: store, clock: c, known: map[string]knownName{}}
 }
 
-func (n *names) ask(key string, question func() (string, error)) (string, error) {
+func (n *Names) ask(key string, question func() (string, error)) (string, error) {
 	now := n.clock.Boot()
 	n.mu.Lock()
 	k, ok := n.known[key]
@@ -67,7 +67,7 @@ func (n *names) ask(key string, question func() (string, error)) (string, error)
 
 // Alias notes what a repository with an id is called now, and gives the name of its
 // slots.
-func (n *names) Alias(ctx context.Context, host, id, name string) (string, error) {
+func (n *Names) Alias(ctx context.Context, host, id, name string) (string, error) {
 	if n == nil || n.store == nil || id == "" || name == "" {
 		return name, nil
 	}
@@ -81,7 +81,7 @@ func (n *names) Alias(ctx context.Context, host, id, name string) (string, error
 }
 
 // forget has what was known of some names asked again.
-func (n *names) forget(repos ...string) {
+func (n *Names) forget(repos ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, r := range repos {
@@ -92,7 +92,7 @@ func (n *names) forget(repos ...string) {
 
 // Canonical is the slot of a ref that may be written with any name its repository
 // ever had.
-func (n *names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+func (n *Names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
 	if n == nil || n.store == nil || ref.Repo() == "" {
 		return ref, nil
 	}
@@ -104,7 +104,7 @@ func (n *names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
 }
 
 // Current is a slot's ref with the name that the forge knows now.
-func (n *names) Current(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+func (n *Names) Current(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
 	repo, err := n.currentRepo(ctx, ref.Repo())
 	if err != nil || repo == ref.Repo() {
 		return ref, err
@@ -112,7 +112,7 @@ func (n *names) Current(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
 	return ref.In(repo)
 }
 
-func (n *names) currentRepo(ctx context.Context, repo string) (string, error) {
+func (n *Names) currentRepo(ctx context.Context, repo string) (string, error) {
 	if n == nil || n.store == nil || repo == "" {
 		return repo, nil
 	}

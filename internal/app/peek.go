@@ -20,7 +20,7 @@ func Peek(ctx context.Context, cfg *config.Config, g config.Gate) error {
 	if g.Type.V == "systemd" && len(g.Units.V) == 0 { // it only holds units, by the same way
 		g.Units.V = []string{g.HoldUnit.V}
 	}
-	built, err := (&App{Config: cfg, Clock: clk}).gateOf(cfg, g, "oneslot")
+	built, err := (&App{Config: cfg, Clock: clk}).gateOf(cfg, nil, g, "oneslot")
 	if err != nil || built == nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p plans) Plan(it queue.Item, sha string) (plan dispatch.Plan, err error) {
 		return plan, fmt.Errorf("no rule has the name %q any more", it.Policy.Rule)
 	}
 	plan = dispatch.Plan{
-		Policy: r.Policy(), Dir: workDir(cfg), Timeout: r.Timeout, TTL: r.TTL, Grace: r.Grace,
+		Policy: r.Policy(), Dir: workDir(cfg), Timeout: r.Timeout, TTL: r.TTL, Grace: r.Grace, Link: r.Link,
 		LogBytes: cfg.Retention.LogBytes.V,
 		Strip:    slices.DeleteFunc(Secrets(cfg), func(name string) bool { return slices.Contains(r.Env, name) }),
 	}
@@ -68,5 +68,9 @@ func Secrets(cfg *config.Config) []string {
 	for _, t := range cfg.Tokens {
 		names = append(names, t.Secret.Env.V)
 	}
+	for _, f := range cfg.Forges {
+		names = append(names, f.Token.Secret.Env.V)
+	}
+	names = append(names, cfg.Reservation.Key.Env.V)
 	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
 }

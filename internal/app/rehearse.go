@@ -64,9 +64,7 @@ func Rehearse(ctx context.Context, cfg *config.Config, name string, header http.
 
 // RehearseEvent says what the rules make of an event.
 func RehearseEvent(ctx context.Context, cfg *config.Config, e slot.Event) Rehearsed {
-	trust := gate.NewTrust(gate.Trust{
-		Associations: cfg.Trust.Associations.V, Logins: cfg.Trust.Logins.V, Bots: cfg.Trust.Bots.V,
-	})
+	trust := gate.NewTrust(trustOf(cfg, nil)) // nothing is asked of a forge
 	out := Rehearsed{Event: e, Trust: trust.Ask(ctx, gate.Ask{Ref: e.Ref, Sha: e.Sha, Path: e.Path, Events: []slot.Event{e}})}
 	rules := rule.New(cfg)
 	for _, x := range rules.Explain(e) {

@@ -62,8 +62,11 @@ type server struct {
 	disp    *dispatch.Dispatcher
 	dog     watchdog
 	lock    *daemonLock
-	verdict <-chan error // on the store, if its check takes long
-	ctx     context.Context
+	paths   atomic.Pointer[paths]
+	tend    chan struct{}   // something about a reservation may have changed
+	verdict <-chan error    // on the store, if its check takes long
+	ctx     context.Context // ends when the server does
+	end     context.CancelFunc
 	work    sync.WaitGroup
 }
 
@@ -84,7 +87,8 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) error {
 	if err != nil {
 		return err
 	}
-	s := &server{App: a, ServeOptions: o, lock: lock, ctx: ctx, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), feed: api.NewFeed(a.Clock.Wall)}
+	s := &server{App: a, ServeOptions: o, lock: lock, ctx: ctx, end: done, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), tend: make(chan struct{}, 1)}
+	s.feed = s.newFeed()
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
 	pool := standby.NewPool(o.Supervisor, s.supervisorEnv, o.Log)
 	defer pool.Close()
@@ -166,6 +170,7 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 	if err != nil {
 		err = web.Close()
 	}
+	s.end()
 	s.work.Wait()
 	if s.StopWorkers {
 		err = errors.Join(err, s.stopAll(context.WithoutCancel(ctx)))
@@ -234,7 +239,7 @@ func (s *server) supervisorEnv() []string {
 
 func (s *server) dispatcher(pool *standby.Pool) *dispatch.Dispatcher {
 	d := s.NewDispatcher(pool, &s.gates, s.live.Current, s.metrics, s.Log, func(kind string, ref slot.Ref) { s.feed.Tell(kind, ref.String()) })
-	d.Beat = s.dog.round
+	d.Beat, d.Relations, d.Reservations = s.dog.round, s, s
 	return d
 }
 
@@ -251,7 +256,15 @@ func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *co
 
 // apply puts a configuration in force.
 func (s *server) apply(cfg *config.Config) error {
-	set, err := s.gatesOf(cfg)
+	all, err := s.forgesOf(cfg, s.metrics.Asked)
+	if err != nil {
+		return err
+	}
+	set, err := s.gatesOf(cfg, all)
+	if err != nil {
+		return err
+	}
+	paths, err := s.pathsOf(cfg, all)
 	if err != nil {
 		return err
 	}
@@ -275,8 +288,10 @@ func (s *server) apply(cfg *config.Config) error {
 	}
 	s.watch = cancel
 	s.gates.now.Store(set)
+	s.paths.Store(paths)
 	s.Log.Info("configuration in force", "file", cfg.File, "rules", len(cfg.Rules), "hooks", len(cfg.Hooks))
 	go set.Watch(ctx, s.changed)
+	paths.walk(ctx, s)
 	return nil
 }
 

@@ -19,12 +19,13 @@ import (
 // the queue in one step.
 type desk struct {
 	queue  queue.Store
+	names  *Names
 	config func() *config.Config
 	last   *atomic.Pointer[terms]
 }
 
-func newDesk(q queue.Store, cfg func() *config.Config) desk {
-	return desk{q, cfg, &atomic.Pointer[terms]{}}
+func newDesk(q queue.Store, n *Names, cfg func() *config.Config) desk {
+	return desk{q, n, cfg, &atomic.Pointer[terms]{}}
 }
 
 // terms is what a configuration says of wishes: made once, for they come in storms.
@@ -82,7 +83,7 @@ func inOrder(wishes []queue.Wish, accepted []queue.Accepted) (results []hook.Res
 		accepted = accepted[n:]
 		kept = kept || best.Event.ID != ""
 		if w.Event.Ref.IsZero() && best.Intake == slot.Queued {
-			best.Reason = "it names no pull request; kept until one with its head is looked up, which this version cannot"
+			best.Reason = "it names no pull request; kept until one with its head is looked up"
 		}
 		results = append(results, hook.Result{ID: best.Event.ID, Intake: best.Intake, Of: best.Of, Reason: best.Reason})
 	}
@@ -136,6 +137,10 @@ type Wish struct {
 func (d desk) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 	if w.Kind == "" {
 		w.Kind = slot.Manual
+	}
+	var err error
+	if w.Ref, err = d.names.Canonical(ctx, w.Ref); err != nil {
+		return nil, err
 	}
 	e := slot.Event{Path: w.Path, Repo: w.Ref.Repo(), Ref: w.Ref, Kind: w.Kind, Facts: slot.Facts{Note: w.Note}}
 	policies, err := d.policies(w, e)

@@ -18,7 +18,7 @@ func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 	if a.Server != nil {
 		return a.Server.Dispatch(ctx, w.Ref, wire.Dispatch{Kind: w.Kind, Rule: w.Rule, Note: w.Note, Key: w.Key, Run: w.Run, Dir: w.Dir})
 	}
-	return newDesk(a.Queue, a.config).Dispatch(ctx, w)
+	return newDesk(a.Queue, a.Names, a.config).Dispatch(ctx, w)
 }
 
 func (a *App) config() *config.Config { return a.Config }
@@ -26,7 +26,11 @@ func (a *App) config() *config.Config { return a.Config }
 // Work works the queue of one ref until over says so, or nothing of it is left, or a
 // daemon does. A nil over never says so.
 func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over func(context.Context) (bool, error)) error {
-	set, err := a.gatesOf(a.Config)
+	all, err := a.forgesOf(a.Config, uncountedRequest)
+	if err != nil {
+		return err
+	}
+	set, err := a.gatesOf(a.Config, all)
 	if err != nil {
 		return err
 	}
@@ -43,7 +47,20 @@ func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over 
 	pool := standby.NewPool(supervisor, os.Environ, log)
 	pool.Spare = false
 	defer pool.Close()
-	return a.NewDispatcher(pool, set, a.config, uncounted{}, log, func(string, slot.Ref) {}).Work(ctx, ref, done)
+	d := a.NewDispatcher(pool, set, a.config, uncounted{}, log, func(string, slot.Ref) {})
+	d.Relations = relations{a.Config, all, a.Names}
+	reserve, err := a.reservationsOf(a.Config, all, log)
+	if err != nil {
+		return err
+	}
+	if reserve != nil {
+		d.Reservations = reserve
+		keeping, stop := context.WithCancel(ctx)
+		defer stop()
+		go reserve.keep(keeping, nil)
+		defer reserve.Tend(context.WithoutCancel(ctx)) //nolint:errcheck // the next process of this folder does what is left
+	}
+	return d.Work(ctx, ref, done)
 }
 
 // uncounted is for whoever serves no metrics.

@@ -23,6 +23,44 @@ func Granted(req Request, fence int64, displaced *slot.Claim, reason, detail str
 	return d
 }
 
+// Covered is the decision on a ref whose slot was taken together with that of c.
+func Covered(ref slot.Ref, c slot.Claim) slot.Decision {
+	return slot.Decision{
+		Ref: ref, Path: c.Holder.Path, Verdict: slot.Proceed, Reason: slot.ReasonCovered, Detail: "with " + c.Ref.String(),
+		Next: "held for as long as the claim of " + c.Ref.String() + " lives", Fence: c.Fence, Run: c.Run,
+	}
+}
+
+// Uncovered is the decision on a ref that c covered, at its end: closed is that on c.
+func Uncovered(ref slot.Ref, c slot.Claim, closed slot.Decision) slot.Decision {
+	closed.Ref, closed.Detail = ref, join("with "+c.Ref.String(), closed.Detail)
+	return closed
+}
+
+// SetAside is the decision on a claim that was set aside by one of another ref.
+func SetAside(c slot.Claim, by slot.Ref, reason, detail string) slot.Decision {
+	return slot.Decision{
+		Ref: c.Ref, Path: c.Holder.Path, Verdict: slot.Ended, Reason: reason, Detail: join("for a claim of "+by.String(), detail),
+		Fence: c.Fence, Run: c.Run, Next: "the slot is free",
+	}
+}
+
+// Shared tells why the claim c is in the way of req: it has the slot of, or covers,
+// the ref.
+func Shared(req Request, ref slot.Ref, c slot.Claim) string {
+	how := "is held"
+	if c.Ref != ref {
+		how = "is covered by the claim of " + c.Ref.String()
+	}
+	switch {
+	case ref != req.Ref:
+		return "it goes together with " + ref.String() + ", which " + how
+	case c.Ref != ref:
+		return "it " + how
+	}
+	return ""
+}
+
 // Refused is the decision that goes with a busy or deferred request. It carries
 // no times, so that equal refusals in a row are one record.
 func Refused(req Request, err error) slot.Decision {

@@ -2,6 +2,8 @@ package claim
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -33,6 +35,47 @@ func (r Request) Validate() error {
 		return bad("only a detached claim is bound, and to a process")
 	case r.Displace != nil && r.Displace.Claim == "":
 		return bad("it displaces a claim without an id")
+	case slices.ContainsFunc(r.Others, func(d Displace) bool { return d.Claim == "" }):
+		return bad("it displaces a claim without an id")
+	case slices.ContainsFunc(r.Also, slot.Ref.IsZero):
+		return bad("it covers a ref that is none")
+	case len(r.Also) > AlsoMax:
+		return bad("it covers %d refs; at most %d are covered", len(r.Also), AlsoMax)
 	}
 	return nil
+}
+
+// AlsoMax bounds Request.Also.
+const AlsoMax = 256
+
+// Covers lists what the claim covers beside its own ref: each once, in the order in
+// which every store goes through them.
+func (r Request) Covers() []slot.Ref {
+	also := slices.DeleteFunc(slices.Clone(r.Also), func(ref slot.Ref) bool { return ref == r.Ref })
+	slices.SortFunc(also, func(a, b slot.Ref) int { return strings.Compare(a.String(), b.String()) })
+	return slices.Compact(also)
+}
+
+// Displaces gives the ground on which the request sets a claim aside; nil for none.
+func (r Request) Displaces(claim string) *Displace {
+	if d := r.Displace; d != nil && d.Claim == claim {
+		return d
+	}
+	if i := slices.IndexFunc(r.Others, func(d Displace) bool { return d.Claim == claim }); i >= 0 {
+		return &r.Others[i]
+	}
+	return nil
+}
+
+// displace adds d to what the request sets aside, and reports whether that is new.
+func (r *Request) displace(d Displace) bool {
+	if old := r.Displaces(d.Claim); old != nil && old.Why == d.Why {
+		return false
+	}
+	if r.Displace == nil || r.Displace.Claim == d.Claim || len(r.Also) == 0 { // one slot, so one in the way
+		r.Displace = &d
+		return true
+	}
+	r.Others = append(slices.DeleteFunc(slices.Clone(r.Others), func(o Displace) bool { return o.Claim == d.Claim }), d)
+	return true
 }

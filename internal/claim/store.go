@@ -60,8 +60,17 @@ type Request struct {
 	TTL    time.Duration
 	Grace  time.Duration
 
+	// Also lists refs whose slots are claimed, too: all or none, in the same step. Its
+	// own ref and repetitions are left out (see Covers). They are held for as long as
+	// this claim lives; whoever asks for one of them meets this claim, with its id and
+	// ref, and what is done to that is done to all.
+	Also []slot.Ref
+
 	Displace *Displace
-	Ticket   *Ticket
+	// Others are further claims that may be set aside: more than one may be in the
+	// way of a claim that covers refs.
+	Others []Displace
+	Ticket *Ticket
 	// Limits are counted in the same step as the claim is given, by the stores
 	// that keep runs and claims together.
 	Limits Limits
@@ -83,7 +92,8 @@ type Limits struct {
 // Grant is a claim that was given.
 type Grant struct {
 	Claim slot.Claim
-	// Displaced is the live claim that was set aside for this one, if any.
+	// Displaced is the live claim that was set aside for this one, if any: of its own
+	// slot, else the first of those it covers.
 	Displaced *slot.Claim
 	// Asked is the boot time just before the Taker asked for it: its time counts
 	// from there, for Keep.
@@ -101,10 +111,12 @@ type Lease struct {
 
 // Slot is a look at one slot.
 type Slot struct {
-	Ref     slot.Ref
-	Newest  *slot.Claim // live or ended; nil if the slot was never used
-	Hold    *slot.Hold  // that pauses it, if any
-	Waiting int         // how many stand in line
+	Ref slot.Ref
+	// Newest is live or ended; nil if the slot was never used. While the slot is
+	// covered it is the claim that covers it, of another ref.
+	Newest  *slot.Claim
+	Hold    *slot.Hold // that pauses it, if any
+	Waiting int        // how many stand in line
 	// Line has the processes of those in line whose turn has not passed, the
 	// head first, at most LineMax. Whether they live is not judged here.
 	Line []slot.Process
@@ -140,6 +152,7 @@ type Capabilities struct {
 	Notifies     bool // wakes the head of the line without polling
 	BootTime     bool // deadlines count suspend and never step
 	Limits       bool // Request.Limits are counted in the step that takes
+	Covers       bool // Request.Also is taken in that step; else it is refused with slot.ErrConfig
 	// Tick is the finest time step at which deadlines can be told apart.
 	Tick time.Duration
 }
@@ -162,8 +175,8 @@ type Store interface {
 	// so is one that was starting for longer than slot.StartMax.
 	Renew(ctx context.Context, key Key) (Lease, error)
 	// Start takes a supervised claim from starting to running. It refuses with
-	// a *slot.BusyError (ReasonUnstopped) while an earlier run of the slot on
-	// this host still has no TreeGone.
+	// a *slot.BusyError (ReasonUnstopped) while an earlier run of the slot, or of
+	// one that it covers, still has no TreeGone on this host.
 	Start(ctx context.Context, key Key) (Lease, error)
 	// Check answers the claim if it is live, unexpired and the key's own.
 	Check(ctx context.Context, key Key) (slot.Claim, error)
@@ -198,7 +211,8 @@ type Journal interface {
 	// the run is not ended yet, how it ended.
 	TreeGone(ctx context.Context, run string, out slot.Outcome) error
 	// OpenRuns lists the slot's runs without TreeGone that began in this boot
-	// of this host, oldest first.
+	// of this host, oldest first: those of its claims, those that covered it, and the
+	// same of each slot that its live claim covers.
 	OpenRuns(ctx context.Context, ref slot.Ref) ([]slot.Run, error)
 	// Run reads one run; Runs lists the newest first, of one ref (or of all
 	// if ref is zero), limit 0 being all.

@@ -66,16 +66,31 @@ func (t *Taker) Take(ctx context.Context, req Request) (Grant, error) {
 			return Grant{}, busy
 		}
 		if busy.Claim.Run != "" && slices.Contains(t.Inside, busy.Claim.Run) {
+			if req.spare(busy.Claim) {
+				continue
+			}
 			busy.Reason = slot.ReasonInside
 			return Grant{}, busy
 		}
 		d, reason, detail := Judge(t.Sight, busy.Claim)
-		if d == nil || (req.Displace != nil && req.Displace.Claim == d.Claim && req.Displace.Why == d.Why) {
-			busy.Reason, busy.Detail = reason, detail
+		if d == nil || !req.displace(*d) {
+			busy.Reason, busy.Detail = reason, join(busy.Detail, detail)
 			return Grant{}, busy
 		}
-		req.Displace = d
 	}
+}
+
+// spare leaves out of what the request covers what the caller's own run has already:
+// that keeps everybody else out. It reports whether this leaves anything to ask for
+// that was not asked for before.
+func (r *Request) spare(own slot.Claim) bool {
+	has := func(ref slot.Ref) bool { return ref == own.Ref || slices.Contains(own.Also, ref) }
+	also := slices.DeleteFunc(slices.Clone(r.Also), has)
+	if has(r.Ref) || len(also) == len(r.Also) {
+		return false
+	}
+	r.Also = also
+	return true
 }
 
 // dropDead takes the one before the caller out of the line if it is dead.

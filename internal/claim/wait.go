@@ -105,6 +105,10 @@ func (t *Taker) watches(refusal error) (slot.Process, time.Duration) {
 		again = c.TTL
 	}
 	switch {
+	case busy.Reason == slot.ReasonLine && p != nil && p.Ahead == 0:
+		// Others wait for a slot that it would cover. The store wakes it when that is
+		// freed; one of them that is silent leaves nothing to be told of.
+		return slot.Process{}, TurnTime + 50*time.Millisecond
 	case p != nil && p.Ahead > 0 && busy.Reason == slot.ReasonLine && p.Ahead == 1:
 		return p.Before, TurnTime + 50*time.Millisecond
 	case p != nil && p.Ahead > 0:

@@ -93,7 +93,7 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
-	gates, err := a.Admission(false)
+	gates, err := a.Admission(false, "")
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}

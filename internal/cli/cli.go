@@ -80,8 +80,12 @@ func (c *cli) sources(cmd *cobra.Command) config.Sources {
 	src := c.Config
 	src.ConfigFlag = c.config
 	src.Flags = map[string]string{}
-	for _, key := range []string{"store", "listen", "waiting_max"} {
-		if f := cmd.Flags().Lookup(strings.ReplaceAll(key, "_", "-")); f != nil && f.Changed {
+	for _, key := range []string{"store", "listen", "waiting_max", "reservation.recheck"} {
+		_, name, table := strings.Cut(key, ".")
+		if !table {
+			name = key
+		}
+		if f := cmd.Flags().Lookup(strings.ReplaceAll(name, "_", "-")); f != nil && f.Changed {
 			src.Flags[key] = f.Value.String()
 		}
 	}
@@ -113,7 +117,7 @@ func (c *cli) open(cmd *cobra.Command) (*app.App, error) {
 
 // ref reads a ref argument.
 func (c *cli) ref(ctx context.Context, a *app.App, s string) (slot.Ref, error) {
-	return slot.ParseRef(s, a.Grammar(ctx))
+	return a.Ref(ctx, s)
 }
 
 // openFor is open and ref in one, for verbs about one ref.

@@ -146,13 +146,17 @@ func (r refusing) tell(c *cli, ref slot.Ref, err error) error {
 	if !refusal {
 		return err
 	}
-	if !r.json && !r.quiet && r.exit != 0 {
+	exit := r.exit
+	if exitCode(err) == exitSkipped { // which asking again does not change
+		exit = exitSkipped
+	}
+	if !r.json && !r.quiet && exit != 0 {
 		explain(c.Err, err, time.Now())
 	}
-	if r.exit == 0 {
+	if exit == 0 {
 		return nil
 	}
-	return &exitError{r.exit}
+	return &exitError{exit}
 }
 
 // warnCI tells that claims on a CI runner's own disk exclude nobody.

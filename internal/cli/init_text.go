@@ -29,11 +29,17 @@ const initText = `# oneslot. Everything here is optional: what is commented out 
 #secret   = { env = "HELLO_SECRET" }
 #commands = ["/oneslot"]         # what a line of a comment begins with to be a command
 
-# Hosts of forges of your own, so that refs there are read right.
+# ---- Forges: what a start depends on is read there, and what webhooks missed is found
+# there. Refs of a host are read by its type. The token is { file = "PATH" },
+# { env = "NAME" }, { app_id = 7, key = "app.pem" } or { helper = true }.
 
 #[[forge]]
-#host = "git.example.org"
-#type = "forgejo"
+#host  = "git.example.org"
+#type  = "forgejo"
+#api   = "https://git.example.org"   # only if it is elsewhere
+#token = { file = "forge.token" }
+#repos = ["octo-org/*"]
+#poll  = "2m"                    # off if not set
 
 # ---- What is to run. Placeholders: {ref} {owner} {repo} {number} {sha} {slug} {dashed}.
 # Titles, bodies and branch names are never among them; the file that ONESLOT_EVENTS
@@ -58,9 +64,13 @@ const initText = `# oneslot. Everything here is optional: what is commented out 
 #backoff   = "30s-30m"           # between them
 #quiet     = "2s"                # a burst has calmed down after
 #max_quiet = "10s"               # and is not waited for longer than this
+#again     = "30m"               # until what still fails is tried again at the same head
+#every     = "6h"                # look at every open ref that matches; off if not set
+#link      = true                # an issue and the pull request that closes it: one slot
 
 # ---- Who and what is asked before a start. hold, trust, already_handled, capacity and
-# breaker are asked anyway.
+# breaker are asked anyway, and of a [[forge]] closed, draft, head_moved, open_pr,
+# still_failing and landed.
 
 # Units of another program that works on the same pull requests. With hold_unit each
 # run also holds a unit of that name, so that the other side cannot start beside it.
@@ -77,6 +87,24 @@ const initText = `# oneslot. Everything here is optional: what is commented out 
 #hours = ["mon-fri 08:00-18:00"]
 #tz    = "Europe/Berlin"
 
+# Labels that keep everybody away, people that an issue is assigned to, and claims of
+# other tools in comments.
+
+#[[gate]]
+#type   = "label"
+#labels = ["blocked"]
+
+#[[gate]]
+#type = "assignee"
+
+#[[gate]]
+#type    = "comment"
+#pattern = "<!-- claimed by .* -->"   # beside the markers of tools that are known
+
+#[[gate]]
+#type = "open_pr"
+#then = "defer"                  # or "skip", the default
+
 # Whose comments may start something on a public repository.
 
 #[trust]
@@ -89,6 +117,17 @@ const initText = `# oneslot. Everything here is optional: what is commented out 
 #running      = 4                # at once; unlimited if not set
 #per_repo     = 2
 #runs_per_ref = "20/24h"
+
+# A comment on the forge for those that do not share this store. All hosts have one key.
+
+#[reservation]
+#enabled           = false
+#key               = { file = "reservation.key" }
+#recheck           = "5s-15s"    # wait before a second look; "0" for never
+#ttl               = "2h"
+#delete_at_end     = true        # else the comment tells the outcome
+#lock_conversation = false
+#ticket            = "none"      # or "comment", "label": show the state there
 
 #[sweep]
 #every = "5m"

@@ -124,6 +124,9 @@ func (o *owner) renew(ctx context.Context) (left time.Duration, err error) {
 	}, func(a *app.App) error {
 		lease, err := a.Store.Renew(ctx, o.key)
 		left = lease.TTL
+		if err == nil {
+			_ = a.Tend(ctx) // what fails, the next one does
+		}
 		return err
 	})
 	return left, err
@@ -146,6 +149,9 @@ func (o *owner) release(ctx context.Context, out slot.Outcome) (ref string, err 
 		}
 		c, err := step(ctx, o.key, out)
 		ref = c.Ref.String()
+		if err == nil {
+			_ = a.Tend(ctx) // what fails, the next one does
+		}
 		return err
 	})
 	return ref, err

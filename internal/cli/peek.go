@@ -55,6 +55,9 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 	if err != nil {
 		return o.tell(c, ref, err)
 	}
+	if ref, err = a.Names.Canonical(ctx, ref); err != nil {
+		return o.tell(c, ref, err)
+	}
 	s, err := a.Store.Look(ctx, ref)
 	if err != nil {
 		return o.tell(c, ref, err)
@@ -83,7 +86,7 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 
 // ask adds what the gates say to a slot that is free.
 func ask(ctx context.Context, a *app.App, ref slot.Ref, v *slotView) error {
-	gates, err := a.Admission(true)
+	gates, err := a.Admission(true, "")
 	if err != nil || gates == nil || v.State != stateFree {
 		return err
 	}

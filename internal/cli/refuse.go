@@ -40,7 +40,11 @@ func explain(w io.Writer, err error, now time.Time) {
 		fmt.Fprintf(w, "oneslot: there is nothing to do for %s: %s\n", skipped.Ref, clean(because(skipped.Reason, skipped.Detail)))
 		table(w, "  ", [][]string{{"next", "nothing; `oneslot run --force --reason TEXT` starts all the same"}}) //nolint:errcheck // nobody is left to tell
 	case errors.As(err, &deferred):
-		fmt.Fprintf(w, "oneslot: %s is not started: %s\n", deferred.Ref, clean(deferred.Detail))
+		why := deferred.Detail
+		if deferred.Evidence != nil { // a gate's reason says more than its name
+			why = because(deferred.Reason, deferred.Detail)
+		}
+		fmt.Fprintf(w, "oneslot: %s is not started: %s\n", deferred.Ref, clean(why))
 		if deferred.Hold != nil {
 			table(w, "  ", [][]string{ //nolint:errcheck // nobody is left to tell
 				{"since", since(deferred.Hold.At, now)},
@@ -50,10 +54,14 @@ func explain(w io.Writer, err error, now time.Time) {
 	}
 }
 
-// because is a gate's reason with its evidence.
+// because is a gate's reason with its evidence, which may say the same in more words.
 func because(reason, detail string) string {
-	if detail == "" {
+	gate, words, ok := strings.Cut(reason, ": ")
+	switch {
+	case detail == "":
 		return reason
+	case ok && strings.HasPrefix(detail, words):
+		return gate + ": " + detail
 	}
 	return reason + ": " + detail
 }

@@ -34,7 +34,6 @@ type runOptions struct {
 	report    string
 	workspace string
 	cloneURL  string
-	recheck   string
 }
 
 func (c *cli) runVerb() *cobra.Command {
@@ -83,7 +82,7 @@ Exit codes:
 	}
 	f := cmd.Flags()
 	o.refusing.add(cmd)
-	f.IntVar(&o.exit, "busy-exit", exitBusy, "exit code of a refusal; 0 is silent, too")
+	f.IntVar(&o.exit, "busy-exit", exitBusy, "exit code in place of 75; 0 is silent, too")
 	f.BoolVar(&o.any, "any", false, "take the first free one of several refs")
 	f.StringVar(&o.onBusy, "on-busy", "fail", "`what` to do if somebody holds the slot: fail or wait")
 	durationVar(cmd, &o.waitMax, "wait-max", 0, "longest time to wait in line (default no bound)")
@@ -97,7 +96,7 @@ Exit codes:
 	f.StringVar(&o.report, "report", "", "write how it went to `file`, as JSON")
 	f.StringVar(&o.workspace, "workspace", "none", "only none in this version")
 	f.StringVar(&o.cloneURL, "clone-url", "", "not in this version")
-	f.StringVar(&o.recheck, "recheck", "", "not in this version")
+	f.String("recheck", "", "wait so `long` before the second look at reservation comments: a range such as 5s-15s, a duration, or 0 (default reservation.recheck)")
 	return cmd
 }
 
@@ -108,8 +107,6 @@ func (o *runOptions) check() error {
 		return fmt.Errorf("--workspace %s is not in this version; leave it out", o.workspace)
 	case o.cloneURL != "":
 		return errors.New("--clone-url is not in this version; leave it out")
-	case o.recheck != "":
-		return errors.New("--recheck is not in this version; leave it out")
 	case o.onBusy != "fail" && o.onBusy != "wait":
 		return fmt.Errorf("--on-busy is fail or wait, not %q", o.onBusy)
 	case o.any && (o.onBusy == "wait" || o.force):
@@ -175,7 +172,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	if err != nil {
 		return fail(err)
 	}
-	gates, err := a.Admission(false)
+	gates, err := a.Admission(false, o.reason)
 	if err != nil {
 		return fail(err)
 	}
@@ -194,7 +191,13 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	}
 	spec.Timeout, spec.Leave = o.timeout, o.leave
 	spec.Stdin, spec.Stdout, spec.Stderr = c.In, c.Out, c.Err
+	keeping, stop := context.WithCancel(ctx)
+	defer stop()
+	go gates.Keep(keeping)
 	got, err := supervise.Run(ctx, spec)
+	if e := gates.Ended(context.WithoutCancel(ctx)); e != nil {
+		c.printf(c.Err, "oneslot: %s: what was said on the forge could not all be brought to its end; the next run or sweep here does: %v\n", ref, e)
+	}
 	rep = reportOf(got)
 	if err != nil {
 		told = err

@@ -29,7 +29,10 @@ type taking struct {
 
 // take gets one of the refs, or a refusal.
 func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (claim.Grant, claim.Request, error) {
-	refs, err := c.outside(ctx, a, refs)
+	refs, err := a.Slots(ctx, refs)
+	if err == nil {
+		refs, err = c.outside(ctx, a, refs)
+	}
 	if err != nil {
 		return claim.Grant{}, claim.Request{}, err
 	}
@@ -40,6 +43,9 @@ func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (
 	switch {
 	case t.force: // it passes the gates
 		g, err := c.takeByForce(ctx, a, req, t)
+		if err == nil {
+			err = t.gates.Under(ctx, g, req) // asks none of them, and tells others
+		}
 		return g, req, err
 	case t.wait:
 		return waitForGates(ctx, a, t, refs[0])

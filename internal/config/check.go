@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"regexp"
+	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -52,6 +54,24 @@ func checkBranches(s string) error {
 		return errors.New(`a pattern of branches knows "*", "**" and "?"`)
 	}
 	return checkName(s)
+}
+
+// patterns are regular expressions, as Go has them (RE2): no text makes one of them
+// slow.
+func patterns() kind[[]string] {
+	k := texts(func(s string) error {
+		_, err := regexp.Compile(s)
+		var se *syntax.Error
+		if errors.As(err, &se) { // not the whole of it, which repeats the text
+			err = errors.New("not a regular expression: " + se.Code.String())
+		}
+		if err != nil {
+			return err
+		}
+		return checkName(s)
+	})
+	k.form, k.wants = aTexts, `a regular expression in quotes, or a list of them`
+	return k
 }
 
 func checkUnit(s string) error {

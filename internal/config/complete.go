@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // required reports a key of a table that is not there.
@@ -22,15 +24,6 @@ func (l *loader) unique(key string, first map[string]Origin, v Value[string]) {
 		return
 	}
 	first[v.V] = v.Origin
-}
-
-func (l *loader) completeForges() {
-	hosts := map[string]Origin{}
-	for _, f := range l.c.Forges {
-		required(l, f.Host, f.origin, "forge.host")
-		l.unique("forge.host", hosts, f.Host)
-		required(l, f.Type, f.origin, "forge.type")
-	}
 }
 
 func (l *loader) completeHooks() {
@@ -98,29 +91,36 @@ func (l *loader) completeTokens() {
 
 func (l *loader) completeRules() {
 	rules := map[string]Origin{}
-	for _, r := range l.c.Rules {
+	for i := range l.c.Rules {
+		r := &l.c.Rules[i]
+		// Who wants events made for him wants them.
+		if r.Every.V > 0 && !slices.Contains(r.On.V, slot.Scheduled) {
+			r.On.V = append(slices.Clip(r.On.V), slot.Scheduled)
+		}
 		required(l, r.Name, r.origin, "rule.name")
 		l.unique("rule.name", rules, r.Name)
-		required(l, r.On, r.origin, "rule.on")
+		if r.Every.V == 0 {
+			required(l, r.On, r.origin, "rule.on")
+		}
 		required(l, r.Run, r.origin, "rule.run")
 		// What was refused by itself is zero, and fits nothing.
 		if r.Grace.V > r.TTL.V/3 && r.TTL.V > 0 {
-			l.bad.add(setBy(r.Grace, r.TTL), "rule.grace: %s is more than a third of ttl, which is %s",
+			l.bad.add(setBy(r.Grace.Origin, r.TTL.Origin), "rule.grace: %s is more than a third of ttl, which is %s",
 				FormatDuration(r.Grace.V), FormatDuration(r.TTL.V))
 		}
 		if r.Quiet.V > r.MaxQuiet.V {
-			l.bad.add(setBy(r.Quiet, r.MaxQuiet), "rule.quiet: %s is more than max_quiet, which is %s",
+			l.bad.add(setBy(r.Quiet.Origin, r.MaxQuiet.Origin), "rule.quiet: %s is more than max_quiet, which is %s",
 				FormatDuration(r.Quiet.V), FormatDuration(r.MaxQuiet.V))
 		}
 	}
 }
 
 // setBy is where one of two values that do not fit was set.
-func setBy[T any](a, b Value[T]) Origin {
-	if a.Origin != (Origin{}) {
-		return a.Origin
+func setBy(a, b Origin) Origin {
+	if a != (Origin{}) {
+		return a
 	}
-	return b.Origin
+	return b
 }
 
 func (l *loader) completeGates() {
@@ -132,7 +132,7 @@ func (l *loader) completeGates() {
 		if !ok {
 			continue // reported
 		}
-		if at, again := first[t.name]; again && !t.foreign {
+		if at, again := first[t.name]; again && !t.many() {
 			l.bad.add(g.Type.Origin, "gate.type: %s is configured already, at %s", t.name, at)
 		}
 		first[t.name] = g.Type.Origin
@@ -140,9 +140,7 @@ func (l *loader) completeGates() {
 			l.bad.add(g.Enabled.Origin, "gate.enabled: hold cannot be turned off")
 		}
 		l.gateKeys(g, t)
-		if g.OnError.Origin == (Origin{}) {
-			g.OnError = byDefault(t.onError())
-		}
+		t.fill(g)
 	}
 }
 

@@ -37,6 +37,8 @@ type Config struct {
 	Gates  []Gate // as written; see GatesInForce
 	Trust  Trust
 	Limits Limits
+	// Reservation is for those that share no store.
+	Reservation Reservation
 	// SweepEvery and DeferAlarm are more than zero: how often what should be is
 	// compared with what is, and after how long a deferred item is reported.
 	SweepEvery Value[time.Duration]
@@ -48,14 +50,6 @@ type Config struct {
 	state string // the folder of this host for a remote store
 	ci    bool   // it runs in somebody's CI
 	env   func(string) (string, bool)
-}
-
-// Forge is one configured forge.
-type Forge struct {
-	Host Value[string] // canonical
-	Type Value[string] // one of ForgeTypes
-
-	origin Origin
 }
 
 // Retention says what is kept, and for how long. All values are more than zero.
@@ -95,6 +89,7 @@ func defaults() *Config {
 		Listen:      byDefault("127.0.0.1:7180"),
 		Trust:       Trust{Associations: byDefault([]string{"owner", "member", "collaborator"})},
 		Limits:      Limits{RunsPerRef: byDefault(Rate{20, day})},
+		Reservation: newReservation(),
 		SweepEvery:  byDefault(5 * time.Minute),
 		DeferAlarm:  byDefault(6 * time.Hour),
 		WaitingMax:  byDefault(slot.WaitingMax),

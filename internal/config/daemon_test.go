@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestListen(t *testing.T) {
@@ -48,8 +47,8 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// Nothing of a kind that asks others is on by itself, and what is on by itself can
-// be turned off, but hold.
+// What is on by itself can be turned off, but hold. Of what asks others that is only
+// what reads from a forge, and it is asked after all that is here.
 func TestGatesInForce(t *testing.T) {
 	w := newWorld(t)
 	types := func() string {
@@ -59,16 +58,18 @@ func TestGatesInForce(t *testing.T) {
 		}
 		return strings.Join(list, " ")
 	}
-	wantLine(t, types(), "hold trust already_handled capacity breaker")
+	wantLine(t, types(), "hold trust already_handled capacity breaker closed draft head_moved open_pr still_failing landed")
 	w.write(t, user, `gate = [
 {type = "http", url = "http://a/"}, {type = "systemd", units = ["a"]}, {type = "docker", name = "a", enabled = false},
-{type = "breaker", enabled = false}, {type = "systemd", units = ["b"]}, {type = "podman", enabled = false}]`)
-	wantLine(t, types(), "hold trust already_handled capacity systemd systemd http")
+{type = "breaker", enabled = false}, {type = "landed", enabled = false}, {type = "label", labels = ["x"]}, {type = "comment"}, {type = "assignee"}, {type = "systemd", units = ["b"]}, {type = "podman", enabled = false}]`)
+	wantLine(t, types(), "hold trust already_handled capacity systemd systemd "+
+		"closed draft head_moved label assignee open_pr still_failing comment http")
 	gates := mustLoad(t, w).GatesInForce()
 	wantLine(t, fmt.Sprint(gates[4].Units.V, gates[5].Units.V), "[a] [b]")
-	wantLine(t, gates[4].OnError.V.String()+" "+gates[6].OnError.V.String(), "open closed-for 10m")
-	if gates[0].Timeout.V != 5*time.Second {
-		t.Error(gates[0].Timeout)
+	for i, want := range map[int]string{0: "closed 5s 10s ", 1: "open 5s 10s ", 4: "open 5s 10s ", 6: "closed-for 10m 15s 1m0s ", 9: "closed-for 10m 15s 1m0s ",
+		11: "closed-for 10m 15s 1m0s skip", 14: "closed-for 10m 5s 10s "} {
+		g := gates[i]
+		wantLine(t, fmt.Sprint(g.OnError.V, " ", g.Timeout.V, " ", g.Every.V, " ", g.Then.V), want)
 	}
 }
 

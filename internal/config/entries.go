@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Entry is one setting as people see it. Its value never holds a secret.
@@ -30,9 +31,7 @@ func (c *Config) Entries() []Entry {
 		list = append(list, h.entries(fmt.Sprintf("hook[%d].", i))...)
 	}
 	for i, f := range c.Forges {
-		list = append(list,
-			show(fmt.Sprintf("forge[%d].host", i), f.Host, text),
-			show(fmt.Sprintf("forge[%d].type", i), f.Type, text))
+		list = append(list, f.entries(fmt.Sprintf("forge[%d].", i))...)
 	}
 	list = append(list, show("worker.run", c.Worker.Run, quoted))
 	for i, r := range c.Rules {
@@ -41,14 +40,16 @@ func (c *Config) Entries() []Entry {
 	for i, g := range c.Gates {
 		list = append(list, g.entries(fmt.Sprintf("gate[%d].", i))...)
 	}
-	return append(list,
+	list = append(list,
 		show("trust.associations", c.Trust.Associations, quoted),
 		show("trust.logins", c.Trust.Logins, quoted),
 		show("trust.bots", c.Trust.Bots, quoted),
 		show("trust.own", c.Trust.Own, quoted),
 		show("limits.running", c.Limits.Running, limit),
 		show("limits.per_repo", c.Limits.PerRepo, limit),
-		show("limits.runs_per_ref", c.Limits.RunsPerRef, Rate.String),
+		show("limits.runs_per_ref", c.Limits.RunsPerRef, Rate.String))
+	list = append(list, c.Reservation.entries("reservation.")...)
+	return append(list,
 		show("sweep.every", c.SweepEvery, FormatDuration),
 		show("waiting_max", c.WaitingMax, FormatDuration),
 		show("defer_alarm", c.DeferAlarm, FormatDuration),
@@ -108,7 +109,10 @@ func (r Rule) entries(key string) []Entry {
 		show(key+"attempts", r.Attempts, number),
 		show(key+"backoff", r.Backoff, Range.String),
 		show(key+"quiet", r.Quiet, FormatDuration),
-		show(key+"max_quiet", r.MaxQuiet, FormatDuration))
+		show(key+"max_quiet", r.MaxQuiet, FormatDuration),
+		show(key+"again", r.Again, formatOff),
+		show(key+"every", r.Every, formatOff),
+		show(key+"link", r.Link, strconv.FormatBool))
 }
 
 func (g Gate) entries(key string) []Entry {
@@ -132,7 +136,10 @@ func (g Gate) entries(key string) []Entry {
 	list = appendSet(list, key+"run", g.Run, quoted)
 	list = appendSet(list, key+"url", g.URL, withoutQuery)
 	list = appendSet(list, key+"hours", g.Hours, quoted)
-	return appendSet(list, key+"tz", g.TZ, text)
+	list = appendSet(list, key+"tz", g.TZ, text)
+	list = appendSet(list, key+"labels", g.Labels, quoted)
+	list = appendSet(list, key+"pattern", g.Pattern, quoted)
+	return appendSet(list, key+"then", g.Then, text)
 }
 
 func show[T any](key string, v Value[T], format func(T) string) Entry {
@@ -160,6 +167,13 @@ func or(empty string) func(string) string {
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func formatOff(d time.Duration) string {
+	if d == 0 {
+		return "off"
+	}
+	return FormatDuration(d)
+}
 
 func limit(n int64) string {
 	if n == 0 {

@@ -69,6 +69,19 @@ func good(t *testing.T, c *Config) {
 	if !filepath.IsAbs(c.StorePath()) || c.WaitingMax.V <= 0 || c.Retention.LogBytes.V <= 0 {
 		t.Errorf("%+v", c)
 	}
+	for _, f := range c.Forges {
+		if f.API.V == "" || f.Poll.V != 0 && (f.Poll.V < pollMin || f.Repos.Origin == (Origin{})) {
+			t.Errorf("%+v", f)
+		}
+	}
+	for _, r := range c.Rules {
+		if len(r.On.V) == 0 || r.Every.V != 0 && r.Every.V < everyMin {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := c.Reservation; r.Enabled.V && !r.Key.IsSet() || r.Recheck.V.Min > r.Recheck.V.Max || ttlRechecks*r.Recheck.V.Max > r.TTL.V {
+		t.Errorf("%+v", r)
+	}
 }
 
 func checkLine(s string) error {

@@ -24,6 +24,9 @@ type Gate struct {
 	URL      Value[string]   // http
 	Hours    Value[[]string] // hours
 	TZ       Value[string]   // hours: of the time zone database; empty: the host's
+	Labels   Value[[]string] // label: any of them
+	Pattern  Value[[]string] // comment: regular expressions, beside those that are always looked for
+	Then     Value[string]   // open_pr: "skip" or "defer"
 
 	origin Origin
 }
@@ -51,8 +54,6 @@ func (o OnError) String() string {
 func newGate(at Origin) Gate {
 	return Gate{
 		Enabled: byDefault(true),
-		Timeout: byDefault(5 * time.Second),
-		Every:   byDefault(10 * time.Second),
 		origin:  at,
 	}
 }
@@ -66,6 +67,30 @@ type gateType struct {
 	remote  bool     // what it asks may be far away: closed for a while if it fails
 	own     bool     // it asks our store: closed if that fails
 	foreign bool     // it asks somebody else, and can fail
+	forge   bool     // it reads from the forge, which is foreign and remote
+}
+
+// many reports that there may be several of one type.
+func (t gateType) many() bool { return t.foreign && !t.always }
+
+// fill gives what is not set its default.
+func (t gateType) fill(g *Gate) {
+	timeout, every := 5*time.Second, 10*time.Second
+	if t.forge { // it reads several pages, and each look costs of the forge's limit
+		timeout, every = 15*time.Second, time.Minute
+	}
+	fill(&g.OnError, t.onError())
+	fill(&g.Timeout, timeout)
+	fill(&g.Every, every)
+	if t.name == "open_pr" {
+		fill(&g.Then, "skip")
+	}
+}
+
+func fill[T any](v *Value[T], byDefault T) {
+	if v.Origin == (Origin{}) {
+		v.V = byDefault
+	}
 }
 
 // onError is what a gate of this type does by default.
@@ -102,6 +127,9 @@ func (g *Gate) keys() []gateKey {
 		{"url", g.URL.Origin, false},
 		{"hours", g.Hours.Origin, false},
 		{"tz", g.TZ.Origin, false},
+		{"labels", g.Labels.Origin, false},
+		{"pattern", g.Pattern.Origin, false},
+		{"then", g.Then.Origin, false},
 	}
 }
 
@@ -119,16 +147,34 @@ func gateTypes() []gateType {
 		{name: "systemd", foreign: true, keys: []string{"user", "units", "hold_unit"}, needs: []string{"units", "hold_unit"}},
 		{name: "docker", foreign: true, keys: []string{"name", "label"}, needs: []string{"name", "label"}},
 		{name: "podman", foreign: true, keys: []string{"name", "label"}, needs: []string{"name", "label"}},
+		readsForge("closed", true),
+		readsForge("draft", true),
+		readsForge("head_moved", true),
+		readsForge("label", false, "labels"),
+		readsForge("assignee", false),
+		readsForge("open_pr", true),
+		readsForge("still_failing", true),
+		readsForge("comment", false),
+		readsForge("landed", true),
 		{name: "command", foreign: true, remote: true, keys: []string{"run"}, needs: []string{"run"}},
 		{name: "http", foreign: true, remote: true, keys: []string{"url"}, needs: []string{"url"}},
 	}
 }
 
-// laterGates are the types that need what this version does not have.
-func laterGates() []string {
-	return []string{"closed", "landed", "open_pr", "head_moved", "draft", "still_failing",
-		"redis", "comment", "label", "assignee"}
+// readsForge is a type of gate that reads from the forge.
+func readsForge(name string, always bool, needs ...string) gateType {
+	t := gateType{name: name, always: always, foreign: true, remote: true, forge: true, keys: needs, needs: needs}
+	switch name {
+	case "open_pr":
+		t.keys = []string{"then"}
+	case "comment":
+		t.keys = []string{"pattern"}
+	}
+	return t
 }
+
+// laterGates are the types that need what this version does not have.
+func laterGates() []string { return []string{"redis"} }
 
 func findGateType(name string) (gateType, bool) {
 	all := gateTypes()
@@ -157,7 +203,8 @@ func (c *Config) GatesInForce() []Gate {
 		}
 		if t.always && !written {
 			g := newGate(Origin{})
-			g.Type.V, g.OnError.V = t.name, t.onError()
+			g.Type.V = t.name
+			t.fill(&g)
 			list = append(list, g)
 		}
 	}

@@ -17,8 +17,12 @@ type Hook struct {
 }
 
 func newHook(at Origin) Hook {
-	return Hook{Unsigned: byDefault(false), Commands: byDefault([]string{"/oneslot"}), origin: at}
+	return Hook{Unsigned: byDefault(false), Commands: byDefault(DefaultCommands()), origin: at}
 }
+
+// DefaultCommands are what a comment's line begins with to be a command, unless a
+// hook names others.
+func DefaultCommands() []string { return []string{"/oneslot"} }
 
 // Roles are what a token may do; each may all that the one before it may.
 func Roles() []string { return []string{"read", "dispatch", "admin"} }

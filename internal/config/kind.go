@@ -19,7 +19,9 @@ const (
 	aText form = iota
 	aBool
 	aNumber
-	aList // of texts
+	aList  // of texts
+	aTexts // a list of texts, or one
+	aWord  // a text, or a number for one
 )
 
 // kind is a kind of value: how it is written, what people are told of that, and
@@ -66,14 +68,34 @@ func span() kind[time.Duration] {
 
 func duration() kind[time.Duration] { return span().but(moreThanZero[time.Duration]) }
 
-// fromASecond is a duration of something that would hurt if it came more often.
-func fromASecond() kind[time.Duration] {
+// from is a duration of something that would hurt if it were shorter.
+func from(least time.Duration) kind[time.Duration] {
 	return span().but(func(d time.Duration) error {
-		if d < time.Second {
-			return errors.New("must be at least 1s")
+		if d < least {
+			return errors.New("must be at least " + FormatDuration(least))
 		}
 		return nil
 	})
+}
+
+func atMost(most time.Duration) func(time.Duration) error {
+	return func(d time.Duration) error {
+		if d > most {
+			return errors.New("must be at most " + FormatDuration(most))
+		}
+		return nil
+	}
+}
+
+// orOff is a duration that is not shorter than least, or "off", which is zero.
+func orOff(least time.Duration) kind[time.Duration] {
+	long := from(least)
+	return kind[time.Duration]{aText, `a duration in quotes, such as "7d", or "off"`, func(g given) (time.Duration, error) {
+		if g.text == "off" {
+			return 0, nil
+		}
+		return long.read(g)
+	}}
 }
 
 func bytesize() kind[int64] {
@@ -98,6 +120,18 @@ func pathSafe() kind[string] {
 	return line().but(func(s string) error {
 		if strings.Trim(s, safe) != "" || len(s) > 63 || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "-") {
 			return errors.New(`takes up to 63 letters, digits, "-", "_" and "."; the first is a letter, a digit or "_"`)
+		}
+		return nil
+	})
+}
+
+// appID is the id of a GitHub App, which is a number, or its client id.
+func appID() kind[string] {
+	k := pathSafe()
+	k.form, k.wants = aWord, `an app's id, or its client id in quotes`
+	return k.but(func(s string) error {
+		if strings.Trim(s, "0") == "" {
+			return errors.New("must be more than zero")
 		}
 		return nil
 	})

@@ -56,17 +56,13 @@ func (l *loader) overrides() {
 		value := l.src.env(e.name)
 		_, flagged := l.src.Flags[e.key]
 		at := Origin{Name: "environment " + e.name}
-		switch {
-		case value == "" || flagged:
-		case e.key == "":
-			l.c.Warnings = append(l.c.Warnings, at.Name+": not in this version, ignored")
-		default:
-			l.take(find(rows, e.key), given{text: value, origin: at, dir: l.src.Getwd})
+		if value != "" && !flagged {
+			l.take(findKey(rows, e.key), given{text: value, origin: at, dir: l.src.Getwd})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.src.Flags)) {
 		at := Origin{Name: "flag " + flagName(key)}
-		switch r := find(rows, key); {
+		switch r := findKey(rows, key); {
 		case r == nil || r.take == nil || r.form != aText:
 			l.bad.add(at, "sets nothing that is known")
 		case l.src.Flags[key] == "":
@@ -101,6 +97,7 @@ func (l *loader) complete() {
 	l.completeTokens()
 	l.completeRules()
 	l.completeGates()
+	l.completeReservation()
 	l.completeStore()
 }
 
@@ -129,8 +126,10 @@ func (l *loader) completeStore() {
 	}
 }
 
-// flagName is the flag of a key.
-func flagName(key string) string { return "--" + strings.ReplaceAll(key, "_", "-") }
+// flagName is the flag of a key: its last word.
+func flagName(key string) string {
+	return "--" + strings.ReplaceAll(key[strings.LastIndexByte(key, '.')+1:], "_", "-")
+}
 
 // isSet reports what a variable of a CI system means.
 func isSet(v string) bool { return v != "" && v != "0" && v != "false" }

@@ -109,16 +109,6 @@ func TestHostNameIsForPeopleOnly(t *testing.T) {
 	wantLine(t, mustLoad(t, w).Host.V, "localhost")
 }
 
-func TestVariablesOfLaterVersions(t *testing.T) {
-	w := newWorld(t)
-	w.vars["ONESLOT_RECHECK"] = "5s-15s"
-	c := mustLoad(t, w)
-	if len(c.Warnings) != 1 {
-		t.Fatalf("warnings: %q", c.Warnings)
-	}
-	wantLine(t, c.Warnings[0], "environment ONESLOT_RECHECK: not in this version, ignored")
-}
-
 // A store that only this runner sees excludes nobody: section 8, C03.
 func TestCIWarning(t *testing.T) {
 	for _, tt := range []struct {

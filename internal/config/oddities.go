@@ -28,9 +28,16 @@ func (c *Config) Check() (warnings []string, err error) {
 	for _, t := range c.Tokens {
 		note(c.ReadSecret(t.Secret))
 	}
+	for _, f := range c.Forges {
+		note(c.ForgeSecret(f))
+	}
+	if c.Reservation.Key.IsSet() {
+		note(c.ReservationKey())
+	}
 	for _, r := range c.Rules {
 		warnings = append(warnings, r.oddities()...)
 	}
+	warnings = append(warnings, c.forgeOddities()...)
 	return warnings, all.Err()
 }
 

@@ -25,6 +25,14 @@ type Rule struct {
 	Backoff  Value[Range]
 	Quiet    Value[time.Duration] // zero or more
 	MaxQuiet Value[time.Duration] // not less than Quiet
+	// Again is after how long a condition that still holds is worked on again, at the
+	// same head; zero for never.
+	Again Value[time.Duration]
+	// Every is the time between scheduled events of the rule's own, for each open ref
+	// that matches; from a minute, or zero for none. With it On names scheduled.
+	Every Value[time.Duration]
+	// Link has an issue and the pull request that closes it share one slot.
+	Link Value[bool]
 
 	origin Origin
 }
@@ -37,6 +45,9 @@ type Match struct {
 	Draft    Value[bool]     // counts only if it was set
 }
 
+// everyMin bounds how often all open refs are looked at again.
+const everyMin = time.Minute
+
 func newRule(at Origin) Rule {
 	return Rule{
 		Timeout:  byDefault(90 * time.Minute),
@@ -46,6 +57,9 @@ func newRule(at Origin) Rule {
 		Backoff:  byDefault(Range{30 * time.Second, 30 * time.Minute}),
 		Quiet:    byDefault(2 * time.Second),
 		MaxQuiet: byDefault(10 * time.Second),
+		Again:    byDefault(30 * time.Minute),
+		Every:    byDefault(time.Duration(0)),
+		Link:     byDefault(false),
 		origin:   at,
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -58,11 +59,9 @@ func schema() []row {
 			later("cost_usd_per_ref"),
 			later("cost_usd_per_day"),
 		}},
-		{name: "reservation", rows: append([]row{
-			fixed("enabled", boolean(), false),
-		}, laterAll("recheck", "ttl", "key", "delete_at_end", "lock_conversation", "ticket")...)},
+		reservationRows(),
 		{name: "sweep", rows: []row{
-			set("every", fromASecond(), func(c *Config) *Value[time.Duration] { return &c.SweepEvery }),
+			set("every", from(time.Second), func(c *Config) *Value[time.Duration] { return &c.SweepEvery }),
 		}},
 		{name: "retention", rows: []row{
 			set("decisions", duration(), func(c *Config) *Value[time.Duration] { return &c.Retention.Decisions }),
@@ -102,4 +101,17 @@ func find(rows []row, name string) *row {
 		}
 	}
 	return nil
+}
+
+// findKey returns the row of a key that may stand in a table, as in "a.b", or nil.
+func findKey(rows []row, key string) *row {
+	table, rest, below := strings.Cut(key, ".")
+	r := find(rows, table)
+	if !below || r == nil {
+		return r
+	}
+	if r.open != nil {
+		return nil // which of them?
+	}
+	return findKey(r.rows, rest)
 }

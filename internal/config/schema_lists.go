@@ -22,15 +22,6 @@ func fixed[T comparable](name string, k kind[T], only T) row {
 	return set(name, k, func(*Config) *Value[T] { return new(Value[T]) })
 }
 
-func forgeRows() row {
-	open := func(c *Config, at Origin) { c.Forges = append(c.Forges, Forge{origin: at}) }
-	return row{name: "forge", open: open, rows: append([]row{
-		set("host", hostname(), func(c *Config) *Value[string] { return &last(c.Forges).Host }),
-		set("type", choice(ForgeTypes(), nil), func(c *Config) *Value[string] { return &last(c.Forges).Type }),
-		later("token", names("file", "env", "app_id", "key", "helper")...),
-	}, laterAll("api", "repos", "poll")...)}
-}
-
 func hookRows() row {
 	open := func(c *Config, at Origin) { c.Hooks = append(c.Hooks, newHook(at)) }
 	return row{name: "hook", open: open, rows: []row{
@@ -77,18 +68,19 @@ func ruleRows() row {
 		fixed("runner", choice([]string{"process"}, []string{"systemd", "docker", "podman"}), "process"),
 		set("env", texts(checkVariable), func(c *Config) *Value[[]string] { return &rule(c).Env }),
 		fixed("workspace", choice([]string{"none"}, []string{"worktree"}), "none"),
-		fixed("link", boolean(), false),
+		set("link", boolean(), func(c *Config) *Value[bool] { return &rule(c).Link }),
 		set("priority", integer(-1000, 1000), func(c *Config) *Value[int64] { return &rule(c).Priority }),
 		set("timeout", duration(), func(c *Config) *Value[time.Duration] { return &rule(c).Timeout }),
-		set("ttl", fromASecond(), func(c *Config) *Value[time.Duration] { return &rule(c).TTL }),
+		set("ttl", from(time.Second), func(c *Config) *Value[time.Duration] { return &rule(c).TTL }),
 		set("grace", duration(), func(c *Config) *Value[time.Duration] { return &rule(c).Grace }),
 		fixed("stall", line(), "off"),
 		set("attempts", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &rule(c).Attempts }),
 		set("backoff", parsed(`a range of durations in quotes, such as "30s-30m"`, ParseRange), func(c *Config) *Value[Range] { return &rule(c).Backoff }),
 		set("quiet", span(), func(c *Config) *Value[time.Duration] { return &rule(c).Quiet }),
 		set("max_quiet", span(), func(c *Config) *Value[time.Duration] { return &rule(c).MaxQuiet }),
-		fixed("every", line(), "off"),
-	}, laterAll("image", "mounts", "network", "user", "memory", "cpu", "again")...)}
+		set("again", orOff(time.Second), func(c *Config) *Value[time.Duration] { return &rule(c).Again }),
+		set("every", orOff(everyMin), func(c *Config) *Value[time.Duration] { return &rule(c).Every }),
+	}, laterAll("image", "mounts", "network", "user", "memory", "cpu")...)}
 }
 
 func gateRows() row {
@@ -105,7 +97,7 @@ func gateRows() row {
 		set("enabled", boolean(), func(c *Config) *Value[bool] { return &gate(c).Enabled }),
 		set("on_error", parsed(`"open", "closed" or "closed-for 10m"`, parseOnError), func(c *Config) *Value[OnError] { return &gate(c).OnError }),
 		set("timeout", duration(), func(c *Config) *Value[time.Duration] { return &gate(c).Timeout }),
-		set("every", fromASecond(), func(c *Config) *Value[time.Duration] { return &gate(c).Every }),
+		set("every", from(time.Second), func(c *Config) *Value[time.Duration] { return &gate(c).Every }),
 		set("user", boolean(), func(c *Config) *Value[bool] { return &gate(c).User }),
 		set("units", texts(checkUnit), func(c *Config) *Value[[]string] { return &gate(c).Units }),
 		set("hold_unit", line().but(checkHoldUnit), func(c *Config) *Value[string] { return &gate(c).HoldUnit }),
@@ -117,20 +109,21 @@ func gateRows() row {
 		set("url", line().but(checkURL), func(c *Config) *Value[string] { return &gate(c).URL }),
 		set("hours", texts(checkName), func(c *Config) *Value[[]string] { return &gate(c).Hours }),
 		set("tz", line().but(checkZone), func(c *Config) *Value[string] { return &gate(c).TZ }),
-	}, laterAll("key", "pattern", "labels")...)}
+		set("labels", texts(checkName), func(c *Config) *Value[[]string] { return &gate(c).Labels }),
+		set("pattern", patterns(), func(c *Config) *Value[[]string] { return &gate(c).Pattern }),
+		set("then", choice([]string{"skip", "defer"}, nil), func(c *Config) *Value[string] { return &gate(c).Then }),
+	}, laterAll("key")...)}
 }
 
 func eventKinds() kind[[]slot.EventKind] {
 	var all []string
 	for _, k := range slot.EventKinds() {
-		if k != slot.Scheduled { // they come with `every`
-			all = append(all, string(k))
-		}
+		all = append(all, string(k))
 	}
 	return kind[[]slot.EventKind]{aList, `a list of kinds of events, such as ["ci_failed"]`, func(g given) ([]slot.EventKind, error) {
 		var list []slot.EventKind
 		for _, s := range g.list {
-			if err := choose(s, all, []string{string(slot.Scheduled)}); err != nil {
+			if err := choose(s, all, nil); err != nil {
 				return nil, err
 			}
 			list = append(list, slot.EventKind(s))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 )
 
 // Secret is where a secret is to be found; it is read when it is needed. One of
@@ -65,32 +64,40 @@ func (c *Config) HookSecret(h Hook) (value []byte, warnings []string, err error)
 
 // readSecret is ReadSecret for a secret that may be empty.
 func (c *Config) readSecret(s Secret) (value []byte, warnings []string, err error) {
-	warn := func(format string, args ...any) {
-		warnings = append(warnings, Problem{s.origin(), s.String() + " " + fmt.Sprintf(format, args...)}.String())
+	if value, warnings, err = c.readPlace(s); err != nil {
+		return nil, nil, err
 	}
+	value, dropped := dropLineEnd(value)
+	if dropped {
+		warnings = append(warnings, s.warning("ends in a line end, which does not count"))
+	}
+	if isControl := func(r rune) bool { return r < ' ' || r == 0x7f }; len(bytes.TrimSpace(value)) != len(value) || bytes.ContainsFunc(value, isControl) {
+		warnings = append(warnings, s.warning("has white space at an end, or control characters, which count"))
+	}
+	return value, warnings, nil
+}
+
+// readPlace reads what stands at a place, as it is. The value of none is empty.
+func (c *Config) readPlace(s Secret) (value []byte, warnings []string, err error) {
 	if s.File.V != "" {
-		var mode fs.FileMode
-		if value, mode, err = readBounded(s.File.V); err != nil {
-			return nil, nil, err
+		value, mode, err := readBounded(s.File.V)
+		if err == nil && mode.IsRegular() && mode.Perm()&0o077 != 0 {
+			warnings = append(warnings, s.warning("can be read or written by others (mode %04o); chmod go-rwx it", mode.Perm()))
 		}
-		if mode.IsRegular() && mode.Perm()&0o077 != 0 {
-			warn("can be read or written by others (mode %04o); chmod go-rwx it", mode.Perm())
-		}
-	} else if s.Env.V != "" {
+		return value, warnings, err
+	}
+	if s.Env.V != "" {
 		v, ok := c.lookup(s.Env.V)
 		if !ok {
 			return nil, nil, errors.New("the variable is not set")
 		}
 		value = []byte(v)
 	}
-	value, dropped := dropLineEnd(value)
-	if dropped {
-		warn("ends in a line end, which does not count")
-	}
-	if isControl := func(r rune) bool { return r < ' ' || r == 0x7f }; len(bytes.TrimSpace(value)) != len(value) || bytes.ContainsFunc(value, isControl) {
-		warn("has white space at an end, or control characters, which count")
-	}
-	return value, warnings, nil
+	return value, nil, nil
+}
+
+func (s Secret) warning(format string, args ...any) string {
+	return Problem{s.origin(), s.String() + " " + fmt.Sprintf(format, args...)}.String()
 }
 
 // APIToken is what this process shows to the API of a daemon; empty for nothing.
@@ -122,5 +129,8 @@ func (c *Config) secrets() []Secret {
 	for _, t := range c.Tokens {
 		list = append(list, t.Secret)
 	}
-	return list
+	for _, f := range c.Forges {
+		list = append(list, f.Token.Secret, Secret{File: f.Token.Key})
+	}
+	return append(list, c.Reservation.Key)
 }

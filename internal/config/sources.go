@@ -7,7 +7,7 @@ type Sources struct {
 	// ConfigFlag is what --config said; empty if it was not given.
 	ConfigFlag string
 	// Flags are the settings given on the command line, by key: "store" for
-	// --store. One given as empty is an error: it is a variable that was not
+	// --store, "reservation.recheck" for --recheck. One given as empty is an error: it is a variable that was not
 	// set, and to fall back to another store would exclude nobody.
 	Flags map[string]string
 	// Env looks up an environment variable, as os.LookupEnv does.
@@ -35,13 +35,14 @@ func (s Sources) env(name string) string {
 	return v
 }
 
-// envKeys are the keys that the environment can set, in the order of the manual.
+// envKeys are the keys that the environment can set, in the order of the manual. A
+// flag sets one of them, or another key, by the last word of its name.
 func envKeys() []struct{ name, key string } {
 	return []struct{ name, key string }{
 		{"ONESLOT_STORE", "store"},
 		{"ONESLOT_CLAIMS", "claims"},
 		{"ONESLOT_HOST", "host"},
 		{"ONESLOT_LISTEN", "listen"},
-		{"ONESLOT_RECHECK", ""}, // not in this version, and nothing that it does depends on it
+		{"ONESLOT_RECHECK", "reservation.recheck"},
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// ForgeTypes are the forges that oneslot can name.
-func ForgeTypes() []string { return []string{"github", "forgejo", "gitea", "gogs", "gitlab"} }
-
 // address is a store's. Whether the claims can be at theirs is known when the
 // store's is: see Load.
 func address() kind[string] {

@@ -111,11 +111,18 @@ func (r *reader) value(row *row, inner scope, at Origin, v *unstable.Node) {
 // given is the value of a row, or what is wrong with how it is written.
 func (r *reader) given(row *row, at Origin, v *unstable.Node) (g given, fault string) {
 	g = given{text: string(v.Data), origin: at, dir: r.dir}
-	want := map[form]unstable.Kind{aText: unstable.String, aBool: unstable.Bool, aNumber: unstable.Integer, aList: unstable.Array}
+	switch {
+	case row.form == aTexts && v.Kind == unstable.String:
+		g.list = []string{g.text}
+		return g, ""
+	case row.form == aWord && v.Kind == unstable.Integer:
+		return g, ""
+	}
+	want := map[form]unstable.Kind{aText: unstable.String, aBool: unstable.Bool, aNumber: unstable.Integer, aList: unstable.Array, aTexts: unstable.Array, aWord: unstable.String}
 	if v.Kind != want[row.form] {
 		return g, "not " + kindName(v.Kind)
 	}
-	if row.form == aList {
+	if row.form == aList || row.form == aTexts {
 		for list := v.Children(); list.Next(); {
 			one := list.Node()
 			if one.Kind != unstable.String {

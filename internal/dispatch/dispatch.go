@@ -41,6 +41,8 @@ type Plan struct {
 	Grace   time.Duration
 	// LogBytes bounds the run's log.
 	LogBytes int64
+	// Link: a pull request shares the slots of the issues that it closes.
+	Link bool
 }
 
 // Plans says what is to run, by the configuration of this moment.
@@ -58,7 +60,24 @@ type Metrics interface {
 	Peeked(d time.Duration)  // from the last look at what others do to the hand-over
 }
 
-// Parts are what a Dispatcher works with. All but Together and Beat are needed.
+// Relations know what belongs to the same piece of work.
+type Relations interface {
+	// Closes lists the issues that a pull request closes, as its forge has it now, in
+	// the order of their names; none for any other ref, and where no forge is known.
+	Closes(ctx context.Context, ref slot.Ref) ([]slot.Ref, error)
+}
+
+// Reservations tell those who share no store with us who works on what.
+type Reservations interface {
+	// Reserve reserves the ref of a claim that we hold, and keeps it so until the claim
+	// has ended. waited says that it took so long that what was read before is old. A
+	// refusal is a *slot.DeferError; any other error says that it is not known whether
+	// the ref is ours. undo, which may be nil, withdraws it if nothing starts.
+	Reserve(ctx context.Context, c slot.Claim) (undo func(context.Context), waited bool, err error)
+}
+
+// Parts are what a Dispatcher works with. All but Together, Beat, Relations and
+// Reservations are needed.
 type Parts struct {
 	Queue   queue.Store
 	Claims  claim.Store
@@ -73,7 +92,9 @@ type Parts struct {
 	Log     *slog.Logger
 
 	// Together is Queue, if that is kept with Claims.
-	Together Together
+	Together     Together
+	Relations    Relations    // for rules that link
+	Reservations Reservations // nil: all who may start something share our store
 	// Holder describes us as the holder of a claim whose supervisor is p.
 	Holder func(path, command string, p slot.Process) slot.Holder
 	State  string // the folder of runs and registry

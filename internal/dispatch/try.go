@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,9 @@ type attempt struct {
 	req  claim.Request
 	sup  *standby.Supervisor
 	ask  gate.Ask
+	also []slot.Ref // whose slots it needs, too
 
+	head    string        // the present head commit, as read under the claim
 	begun   bool          // the item is the run's; it became so with the claim
 	failed  bool          // a step could not be written
 	rooms   int64         // how often room was made when the claim was asked for
@@ -37,7 +40,7 @@ type attempt struct {
 // reports whether all of it could be written.
 func (d *Dispatcher) try(ctx context.Context, l queue.Look) (written bool) {
 	a := &attempt{Dispatcher: d, look: l}
-	if a.planned(ctx) && a.mayGo(ctx) {
+	if a.planned(ctx) && a.mayGo(ctx) && a.linked(ctx) {
 		if grant, ok := a.claimed(ctx); ok {
 			a.under(ctx, grant)
 		}
@@ -149,7 +152,7 @@ func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
 		Ref: it.Ref, Key: claim.NewKey(it.Ref), Kind: slot.Supervised, Run: a.run, Rule: it.Policy.Rule,
 		Holder: a.Holder(a.path(), filepath.Base(a.plan.Argv[0]), sup.Process),
 		Dir:    filepath.Join(a.State, "runs", a.run), Warden: a.Warden,
-		TTL: a.plan.TTL, Grace: a.plan.Grace, Limits: a.Plans.Limits(),
+		TTL: a.plan.TTL, Grace: a.plan.Grace, Limits: a.Plans.Limits(), Also: a.also,
 	}
 	a.asked, a.rooms = a.Clock.Boot(), a.Dispatcher.rooms.Load()
 	grant, err := a.take(ctx)
@@ -222,7 +225,7 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 	a.ask.Events, a.ask.Claimed, a.ask.Self, a.ask.Sha = events(a.look.Events), true, a.req.Key.Claim, a.look.Item.Sha
 
 	kept, stop := claim.Keep(ctx, a.Claims, a.Clock, a.req.Key, a.asked, grant.Claim.Left)
-	undo, ok := a.facts(kept)
+	undo, ok := a.facts(kept, grant.Claim)
 	lost := context.Cause(kept)
 	stop()
 	if !ok || lost != nil {
@@ -242,16 +245,28 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 	}
 }
 
-// facts asks the gates again, now that nobody else can start, and has those that
-// keep others out do it.
-func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok bool) {
+// facts finds out, now that nobody else can start, whether it is still to start: it
+// asks the gates again, has those that cannot see our store told, and has gates that
+// keep others out do it. undo takes all of that back.
+func (a *attempt) facts(ctx context.Context, c slot.Claim) (undo func(context.Context), ok bool) {
 	none := func(context.Context) {}
-	if !a.obey(ctx, a.decide(ctx), a.run) {
+	if !a.stillLinked(ctx) || !a.mayStart(ctx) {
 		return none, false
 	}
-	dec, undo := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Slug: a.look.Item.Ref.Slug(), Supervisor: a.sup.Process, State: a.State})
-	if undo == nil {
-		undo = none
+	withdraw, waited, ok := a.reserved(ctx, c)
+	if !ok {
+		return none, false
+	}
+	if waited && !a.mayStart(ctx) { // what was read before is old by now
+		withdraw(ctx)
+		return none, false
+	}
+	dec, release := a.Gates.Hold(ctx, a.ask, gate.Run{ID: a.run, Slug: a.look.Item.Ref.Slug(), Supervisor: a.sup.Process, State: a.State})
+	undo = func(ctx context.Context) {
+		if release != nil {
+			release(ctx)
+		}
+		withdraw(ctx)
 	}
 	if !a.obey(ctx, dec, a.run) {
 		undo(ctx)
@@ -260,14 +275,27 @@ func (a *attempt) facts(ctx context.Context) (undo func(context.Context), ok boo
 	return undo, true
 }
 
+// mayStart asks the gates under the claim.
+func (a *attempt) mayStart(ctx context.Context) bool {
+	dec := a.decide(ctx)
+	a.head = dec.Head
+	if !a.obey(ctx, dec, a.run) {
+		return false
+	}
+	if related := dec.Related(); related != "" && !a.plan.Link {
+		a.done("note", a.Journal.Note(ctx, a.decision(slot.Proceed, "related", related, "it has a slot of its own; `link = true` in the rule makes them one")))
+	}
+	return true
+}
+
 // refillAfter is when the next supervisor is started in advance: not while this one
 // starts its worker, which would take longer for it.
 const refillAfter = 100 * time.Millisecond
 
 // start hands the run over.
 func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
-	// The events may have brought a newer head since.
-	plan, err := a.Plans.Plan(a.look.Item, a.look.Item.Sha)
+	// The events may have brought a newer head since; what was read is newer still.
+	plan, err := a.Plans.Plan(a.look.Item, cmp.Or(a.head, a.look.Item.Sha))
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,11 @@ import (
 func breakages() map[string]func(*bench) {
 	ctx := context.Background()
 	return map[string]func(*bench){
-		"config-bad":     func(b *bench) { b.configure("stroe = 'x'\n") },
-		"config-warning": func(b *bench) { b.env["ONESLOT_RECHECK"] = "x"; b.configure("") },
+		"config-bad": func(b *bench) { b.configure("stroe = 'x'\n") },
+		"config-warning": func(b *bench) {
+			b.must(os.Chmod(filepath.Join(b.TempDir, "oneslot.toml"), 0o666))
+			b.configure("") // which writes to the file that is there
+		},
 		"config-odd": func(b *bench) { // C35
 			b.write(filepath.Join(b.TempDir, "secret"), "s3cret\n", 0o600)
 			b.configure(hook + "secret = { file = 'secret' }\n")
@@ -42,6 +45,9 @@ func breakages() map[string]func(*bench) {
 		"secret-unset": func(b *bench) { b.configure(hook + "secret = { env = 'NOBODY_SETS_THIS' }\n") },
 		"program-missing": func(b *bench) { // C54
 			b.configure("[[rule]]\nname = 'fix'\non = ['ci_failed']\nrun = ['./not-there.sh']\n")
+		},
+		"reservation-shown": func(b *bench) {
+			b.configure("store = 'unix:/run/o.sock'\n[reservation]\nenabled = true\nkey.env = 'K'\n")
 		},
 		"host-untyped": func(b *bench) { b.configure("default_host = 'git.example.org'\n") },
 

@@ -33,6 +33,16 @@ func secrets(_ context.Context, s *Subject, r *report) {
 		_, _, err := s.Config.ReadSecret(t.Secret)
 		look(t.Secret, err)
 	}
+	for _, f := range s.Config.Forges {
+		if form := f.Token.Form(); form == config.TokenSecret || form == config.TokenApp {
+			_, _, err := s.Config.ForgeSecret(f)
+			look(f.Token.Secret, err)
+		}
+	}
+	if key := s.Config.Reservation.Key; key.IsSet() {
+		_, _, err := s.Config.ReservationKey()
+		look(key, err)
+	}
 	if len(r.lines) == before {
 		r.good("%d, all can be read", n)
 	}
@@ -52,6 +62,14 @@ func Secrets(cfg *config.Config) (values [][]byte) {
 		if v, _, err := cfg.ReadSecret(t.Secret); err == nil {
 			values = append(values, v)
 		}
+	}
+	for _, f := range cfg.Forges {
+		if v, _, err := cfg.ForgeSecret(f); err == nil {
+			values = append(values, v)
+		}
+	}
+	if v, _, err := cfg.ReservationKey(); err == nil {
+		values = append(values, v)
 	}
 	return append(values, []byte(cfg.APIToken()))
 }

@@ -93,6 +93,7 @@ func checks() []check {
 	return []check{
 		{"configuration", configuration},
 		{"default_host", defaultHost},
+		{"forges", forges},
 		{"secrets", secrets},
 		{"programs", programs},
 		{"store", store},

@@ -27,4 +27,10 @@ const (
 	BeforeHandover = "before-handover" // the supervisor has no job yet
 	AfterHandover  = "after-handover"
 	BeforeSettle   = "before-settle" // a dead run is about to be settled by the sweep
+
+	// Of a reservation on the forge.
+	AfterReserveNote = "after-reserve-note" // the record is on disk, nothing was sent
+	AfterReservePost = "after-reserve-post" // the comment may be there, its id is not on disk
+	AfterReserveEdit = "after-reserve-edit" // running is shown, nobody was told
+	AfterReserveLock = "after-reserve-lock" // the conversation is locked
 )

@@ -28,7 +28,8 @@ type Reader interface {
 	// than the thread's own counter says is read again a few times, and then
 	// ErrShort.
 	Comments(ctx context.Context, ref slot.Ref) (Comments, error)
-	// Checks reads the newest result of every check and status of a commit.
+	// Checks reads the newest result of every check and status of a commit; with the
+	// name of a branch for sha, of its newest commit.
 	Checks(ctx context.Context, repo, sha string) ([]Check, error)
 	// Reviews reads the reviews and the unresolved threads of a pull request.
 	Reviews(ctx context.Context, ref slot.Ref) (Reviews, error)
@@ -83,6 +84,12 @@ type Poller interface {
 	// Redeliver lists webhook deliveries that failed since a time, and asks for them
 	// again; ErrUnsupported where the forge has no such list or the token may not.
 	Redeliver(ctx context.Context, repo string, since time.Time) (n int, err error)
+}
+
+// Historian is what a Client is beside where the forge tells who set what.
+type Historian interface {
+	// Acts reads what was set on a thread and by whom, in any order.
+	Acts(ctx context.Context, ref slot.Ref) ([]Act, error)
 }
 
 // Limits are the bounds of a forge's content.
@@ -166,6 +173,14 @@ type Person struct {
 	Bot         bool
 	App         string // the app that it was done through: its slug or id
 	Association string // with the repository, lower case: owner, member, ...; empty if not told
+}
+
+// Act is one thing that somebody set on a thread.
+type Act struct {
+	Kind slot.EventKind // Labeled, Assigned or ReviewRequested
+	What string         // the label, or the login
+	By   Person
+	At   time.Time
 }
 
 // Comment is one comment of a conversation.

@@ -8,4 +8,8 @@
 // Gates are asked twice: before the claim, where they only save cost and may
 // answer from a list read a moment ago, and under the claim, right before the
 // start, where they look again.
+//
+// The gates over Facts read a forge: whether a thread is still open, still failing,
+// not landed, nobody else's. One Decide reads each thing once for all of them, and no
+// two share a reading.
 package gate

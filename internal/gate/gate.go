@@ -19,6 +19,8 @@ type Ask struct {
 	Claimed bool
 	// Self is the claim asked for, so that what it holds itself is not in its way.
 	Self string
+
+	look *look // what the Decide has read of a forge
 }
 
 // Answer is what one gate says.
@@ -28,8 +30,8 @@ type Answer struct {
 	Verdict slot.Verdict
 	Reason  string // the gate's type, a colon and a word or two; stable
 	Detail  string // evidence for people: who holds it, what was seen
-	// Until is when a deferral is worth another look; zero: after the gate's
-	// `every`.
+	// Until is when a deferral is worth another look, also one of something Unknown;
+	// zero: after the gate's `every`.
 	Until time.Time
 	// Events are the ids that a skip is about; empty: all of them.
 	Events []string
@@ -103,7 +105,24 @@ type Decision struct {
 	Detail   string
 	Until    time.Time // of Defer: when to look again
 	Evidence []Evidence
+	// Head is the head commit of the pull request, if a gate read it: what the worker
+	// is to work on. Events may name another.
+	Head string
 	// Skipped maps the ids of events that some gate ended to its answer, while
 	// others of the same item may go on. With Skip all of them are over.
 	Skipped map[string]Answer
 }
+
+// Related says what else belongs to the same piece of work, if a gate that let it
+// pass knows of any: the issues that a pull request closes.
+func (d Decision) Related() string {
+	for _, e := range d.Evidence {
+		if e.Verdict == slot.Proceed && e.Reason == relatedReason {
+			return e.Detail
+		}
+	}
+	return ""
+}
+
+// relatedReason is how open_pr lets a pull request pass.
+const relatedReason = "open_pr: a pull request"

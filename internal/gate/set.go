@@ -69,6 +69,7 @@ func NewSet(c clock.Clock, memory Memory, entries ...Entry) *Set {
 // Decide asks the gates in order and stops at the first that does not let pass.
 func (s *Set) Decide(ctx context.Context, a Ask) Decision {
 	d := Decision{Verdict: slot.Proceed, Skipped: map[string]Answer{}}
+	a.look = &look{}
 	for _, e := range s.entries {
 		ans := e.ask(ctx, a)
 		if ctx.Err() != nil {
@@ -78,6 +79,7 @@ func (s *Set) Decide(ctx context.Context, a Ask) Decision {
 			break
 		}
 	}
+	d.Head = a.look.head()
 	return d
 }
 
@@ -110,7 +112,7 @@ func (s *Set) weigh(ctx context.Context, d *Decision, e *entry, a *Ask, ans Answ
 		on, came = s.onError(ctx, e, a.Ref)
 		ev.Detail += after("; ", came)
 		if !on {
-			d.Verdict = slot.Defer
+			d.Verdict, d.Until = slot.Defer, ans.Until
 		}
 	}
 	if !on {

@@ -85,3 +85,19 @@ func (r *reading[T]) run(ctx context.Context, read func(context.Context) (T, err
 	}
 	r.list, r.err = read(ctx)
 }
+
+// had returns the list if it was read, and well.
+func (s *shared[T]) had() (list T, ok bool) {
+	s.mu.Lock()
+	r := s.reading
+	s.mu.Unlock()
+	if r == nil {
+		return list, false
+	}
+	select {
+	case <-r.done:
+		return r.list, r.err == nil
+	default:
+		return list, false
+	}
+}

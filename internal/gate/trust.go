@@ -15,19 +15,33 @@ type Trust struct {
 	Associations []string // with the repository: owner, member, collaborator, ...
 	Logins       []string
 	Bots         []string // logins of bots, ids or slugs of apps
+	// Facts tell the association of people where the event does not; nil: nobody does.
+	Facts Facts
 }
 
 type trust struct{ Trust }
 
-// NewTrust is the gate "trust": it skips the events that strangers caused.
+// NewTrust is the gate "trust": it skips the events that strangers caused. Where a
+// payload tells nothing of its author, and of who opened a pull request from a fork,
+// it asks the forge. Not finding out defers, whatever on_error says: a forge that is
+// down lets no stranger in.
 func NewTrust(t Trust) Gate { return trust{t} }
 
 func (trust) Type() string { return "trust" }
 
-func (g trust) Ask(_ context.Context, a Ask) Answer {
+func (g trust) Ask(ctx context.Context, a Ask) Answer {
 	var refused, why []string
 	for _, e := range a.Events {
-		if g.trusts(e) {
+		ok, err := g.trusts(e), error(nil)
+		if !ok {
+			e, ok, err = g.askForge(ctx, a, e)
+		}
+		if err != nil {
+			ans := unread("trust", a.Ref, err)
+			ans.Verdict = slot.Defer
+			return ans
+		}
+		if ok {
 			continue
 		}
 		refused = append(refused, e.ID)
@@ -61,11 +75,13 @@ func stranger(e slot.Event) string {
 	return fmt.Sprintf("%s by %s (%s)", e.Kind, who, association)
 }
 
-// trusts judges one event. Only a webhook carries the word of strangers: whoever
-// wishes by another path has access to the store or to the forge, or a token.
+// trusts judges one event. A webhook carries the word of strangers, and so does what a
+// poll found by somebody's name: by whatever path it came, it is the same comment.
+// Whoever wishes by another path has access to the store or to the forge, or a token.
 func (g trust) trusts(e slot.Event) bool {
 	f := e.Facts
-	if e.Path != slot.PathWebhook || f.Public != nil && !*f.Public {
+	found := e.Path == slot.PathPoll && (f.Actor != "" || aboutFork(e) && f.Author != "")
+	if e.Path != slot.PathWebhook && !found || f.Public != nil && !*f.Public {
 		return true
 	}
 	switch e.Kind {

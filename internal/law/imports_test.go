@@ -43,6 +43,7 @@ var imports = []struct {
 	{"internal/closing", "internal/slot internal/markup", "it reads what a text closes, and asks nobody"},
 	{"internal/forge", "internal/slot", "words of forges; they do no work"},
 	{"internal/forge/transport", "internal/slot internal/clock internal/forge", "it carries requests, and knows no forge"},
+	{"internal/forge/transport/token", "internal/clock internal/forge internal/forge/transport", "it gets tokens, and knows no request but its own"},
 	{"internal/forge/github", "internal/slot internal/forge internal/forge/transport", "a client knows its own forge alone"},
 	{"internal/forge/gitea", "internal/slot internal/forge internal/forge/transport", "as the others"},
 	{"internal/forge/gitlab", "internal/slot internal/forge internal/forge/transport", "as the others"},
@@ -65,7 +66,7 @@ var imports = []struct {
 	{"internal/api", "internal/slot internal/claim internal/queue internal/wire internal/clock", "it serves what it is given, and opens and starts nothing"},
 
 	// Where it is put together.
-	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics internal/forge internal/forge/transport internal/forge/github internal/forge/gitea internal/forge/gitlab internal/reserve internal/ticket internal/closing", "it puts the parts together, and alone knows which stores there are"},
+	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics internal/forge internal/forge/transport internal/forge/transport/token internal/forge/github internal/forge/gitea internal/forge/gitlab internal/reserve internal/ticket internal/closing", "it puts the parts together, and alone knows which stores there are"},
 	{"internal/cli", "internal/app internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
 	{"cmd/oneslot", "internal/cli", "the program is its command line"},
 	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},

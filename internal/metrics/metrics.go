@@ -75,6 +75,23 @@ func (s *Set) Renewed(result string, n int) {
 	}
 }
 
+// Asked counts a request to a forge: the status of its answer, 0 if there was none,
+// and whether it was a limit.
+func (s *Set) Asked(host string, status int, limited bool) {
+	result := "failed"
+	switch {
+	case limited:
+		result = "limited"
+	case status == http.StatusNotModified:
+		result = "unchanged"
+	case status >= 200 && status < 400:
+		result = "ok"
+	case status >= 400 && status < 500:
+		result = "refused"
+	}
+	s.count("oneslot_forge_requests_total", 1, "host", host, "result", result)
+}
+
 // count adds n to the counter with these labels.
 func (s *Set) count(name string, n int, labels ...string) {
 	key := series(name, labels...)

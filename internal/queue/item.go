@@ -24,7 +24,7 @@ const (
 	ReasonRetry      = "retry"      // the last run failed
 	ReasonLater      = "later"      // the worker asked for another time
 	ReasonWaiting    = "waiting"    // the worker needs a person
-	ReasonUnresolved = "unresolved" // every attempt failed
+	ReasonUnresolved = "unresolved" // every attempt failed, or left a condition as it was
 	ReasonRevived    = "revived"    // a person asked for it again
 )
 
@@ -44,7 +44,10 @@ type Item struct {
 
 	Attempts int // failed runs in a row on unchanged facts
 	Laters   int // runs in a row that asked for another time
-	Defers   int // looks in a row that led to "not now"
+	// Spent is the most Attempts that a run on unchanged facts had used when it ended
+	// well: where they go on if a condition outlives it.
+	Spent  int
+	Defers int // looks in a row that led to "not now"
 	// Sha and Kinds are the facts that failures are counted on; Fresh says that
 	// an event changed them during the present run.
 	Sha   string
@@ -70,6 +73,24 @@ type Item struct {
 // Accept is what a new event does. A dead item that stays dead makes it a dead
 // letter; one that it revives has all its dead letters waiting again.
 func (it *Item) Accept(e slot.Event, p Policy, now time.Time) slot.Intake {
+	return it.accept(e, p, false, now)
+}
+
+// StillTrue reports whether a condition that was handled, by a run that ended then,
+// is to be seen to again. While something waits or runs for the item that is not so:
+// whoever sees to that reads the truth anyway, and a person may be asked.
+func (it *Item) StillTrue(p Policy, ended, now time.Time) bool {
+	return it.State == Idle && it.Age.IsZero() && p.Again > 0 && !now.Before(ended.Add(p.Again))
+}
+
+// Remind is Accept of a condition that is StillTrue. Unless the facts changed, the run
+// that handled it was an attempt, though it ended well; after the last one the item
+// is dead.
+func (it *Item) Remind(e slot.Event, p Policy, now time.Time) slot.Intake {
+	return it.accept(e, p, true, now)
+}
+
+func (it *Item) accept(e slot.Event, p Policy, still bool, now time.Time) slot.Intake {
 	fresh := it.note(e)
 	it.Policy = p
 	if it.State == Dead && !fresh {
@@ -87,8 +108,15 @@ func (it *Item) Accept(e slot.Event, p Policy, now time.Time) slot.Intake {
 		it.Fresh = it.Fresh || fresh
 		return slot.Coalesced
 	}
-	if fresh {
-		it.Attempts, it.Laters = 0, 0
+	switch {
+	case fresh:
+		it.budget()
+	case still:
+		it.Attempts = it.Spent + 1
+		if it.Attempts >= p.Attempts {
+			it.die("it is still so after " + runs(it.Attempts))
+			return slot.Coalesced
+		}
 	}
 	switch {
 	case it.State != Pending:
@@ -170,7 +198,8 @@ func (it *Item) Revive(now time.Time) bool {
 	if it.State == Running || it.Age.IsZero() {
 		return false
 	}
-	it.State, it.Attempts, it.Laters, it.Person = Pending, 0, 0, true
+	it.budget()
+	it.State, it.Person = Pending, true
 	it.wake(ReasonRevived, now)
 	return true
 }
@@ -178,15 +207,25 @@ func (it *Item) Revive(now time.Time) bool {
 // refresh gives a fresh budget if the facts changed during the present run.
 func (it *Item) refresh() {
 	if it.Fresh {
-		it.Attempts, it.Laters = 0, 0
+		it.budget()
 	}
 	it.Fresh = false
+}
+
+// budget gives a fresh one.
+func (it *Item) budget() { it.Attempts, it.Laters, it.Spent = 0, 0, 0 }
+
+// die makes an item dead whose last attempt is over.
+func (it *Item) die(detail string) {
+	age := it.Age
+	it.rest(Dead, ReasonUnresolved, detail)
+	it.Age = age
 }
 
 // Skip gives up what an item was looked at for: a gate ended all of it. oldest is
 // when the oldest event was accepted that came since; zero if there is none.
 func (it *Item) Skip(reason, detail string, oldest, now time.Time) {
-	it.Attempts, it.Laters = 0, 0
+	it.budget()
 	it.Run, it.Told, it.Asked, it.Fresh = "", 0, false, false
 	if oldest.IsZero() {
 		it.rest(Idle, reason, detail)

@@ -11,7 +11,8 @@ type Policy struct {
 	// Rule names the rule; empty is [worker].
 	Rule     string `json:"rule"`
 	Priority int    `json:"priority,omitempty"`
-	// Attempts is how many runs on unchanged facts may fail; from 1.
+	// Attempts is how many runs on unchanged facts may fail, or end well and leave a
+	// condition as it was; from 1.
 	Attempts int `json:"attempts"`
 	// The n-th retry waits BackoffMin * 2^(n-1), at most BackoffMax.
 	BackoffMin time.Duration `json:"backoff_min"`
@@ -20,6 +21,9 @@ type Policy struct {
 	// first event. Zero: at once.
 	Quiet    time.Duration `json:"quiet"`
 	MaxQuiet time.Duration `json:"max_quiet"`
+	// Again is how long after a run that ended well a condition is seen to again that
+	// is still true at the same head. Zero: never.
+	Again time.Duration `json:"again,omitempty"`
 	// Run is a command given with the wish itself instead of a rule's.
 	Run []string `json:"run,omitempty"`
 	Dir string   `json:"dir,omitempty"` // and its working folder

@@ -47,6 +47,7 @@ func (it *Item) Settle(out slot.Outcome, started bool, now time.Time) Mark {
 		}
 		return MarkKeep
 	case out.Result == slot.Done:
+		it.Spent = max(it.Spent, it.Attempts)
 		it.Attempts, it.Laters = 0, 0
 		it.end(newer, "", "", now)
 		return MarkDone
@@ -72,9 +73,7 @@ func (it *Item) Settle(out slot.Outcome, started bool, now time.Time) Mark {
 		it.Attempts++
 	}
 	if it.Attempts >= it.Policy.Attempts && !newer {
-		age := it.Age
-		it.rest(Dead, ReasonUnresolved, Failure(out))
-		it.Age = age
+		it.die(Failure(out))
 		return MarkDead
 	}
 	it.again(ReasonRetry, Failure(out), backoff(max(it.Attempts, 1), it.Policy.BackoffMin, it.Policy.BackoffMax), newer, now)
@@ -114,6 +113,13 @@ func (it *Item) later(out slot.Outcome) time.Duration {
 		return out.RetryAfter
 	}
 	return backoff(it.Laters, LaterMin, LaterMax)
+}
+
+func runs(n int) string {
+	if n == 1 {
+		return "a run"
+	}
+	return strconv.Itoa(n) + " runs"
 }
 
 // Failure says in a few words how a run failed.

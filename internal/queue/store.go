@@ -18,6 +18,10 @@ type Wish struct {
 	// Policies are those of the rules that want it; none: it is ignored.
 	Policies []Policy
 	Ignored  string // why nobody wants it
+	// Condition: the event was read from a forge just now, and is true now: a failing
+	// check, a conflict, changes requested, an unresolved thread. A handled one may
+	// then be wanted again; see Policy.Again.
+	Condition bool
 	// Key makes wishes that are always new comparable: with an equal key the
 	// second is a duplicate. It is the caller's idempotency key.
 	Key string
@@ -47,6 +51,7 @@ type EventState string
 const (
 	EventWaiting    EventState = "waiting"    // for a run that ends well
 	EventUnresolved EventState = "unresolved" // its ref is not known yet
+	EventResolved   EventState = "resolved"   // others took its place, for the refs it turned out to be about
 	EventDone       EventState = "done"       // a run that ended 0 was told of it
 	EventSuperseded EventState = "superseded" // told together with a newer one
 	EventSkipped    EventState = "skipped"
@@ -61,7 +66,7 @@ type Record struct {
 	Rule   string
 	State  EventState
 	Run    string // the last run that was told of it
-	By     string // of a superseded one: the id of the newer
+	By     string // of a superseded one: the id of the newer; of a resolved one: of the first in its place
 	Reason string // of an ended one
 }
 
@@ -88,7 +93,9 @@ type Filter struct {
 	// PutOff chooses pending items that were put off before then and are since,
 	// those put off for longest first.
 	PutOff time.Time
-	Limit  int // the first so many: the newest, but for PutOff
+	// Oldest has events listed the oldest first.
+	Oldest bool
+	Limit  int // the first so many: the newest, but for PutOff and Oldest
 }
 
 // Gauge is the queue in numbers.
@@ -112,7 +119,15 @@ type Store interface {
 	// skipped is on disk. Equal deliveries (hook and GUID), equal fingerprints
 	// that wait, that the present run was told of, or that were handled, and
 	// equal keys are duplicates; what was ignored or skipped is judged anew.
+	//
+	// A handled condition that is still true after Policy.Again is none; neither does
+	// AnyNew make it one before.
 	Accept(ctx context.Context, a Arrival) ([]Accepted, error)
+	// Resolve puts wishes in the place of the unresolved event with number n, one for
+	// each ref that it turned out to be about. Each is judged as by Accept, and
+	// belongs to the same delivery. Without any it ends as skipped, for the reason.
+	// It is stale if the event is not unresolved (any more).
+	Resolve(ctx context.Context, n int64, wishes []Wish, reason string) ([]Accepted, error)
 
 	// Pick returns up to n items that are due, a person's first, then by priority,
 	// then in turn by repository and age within it. busy lists items not to be

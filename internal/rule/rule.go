@@ -16,6 +16,10 @@ type Rule struct {
 	Env []string
 	// The bounds of a run, all more than zero; Grace is at most a third of TTL.
 	Timeout, TTL, Grace time.Duration
+	// Every is the time between scheduled events of the rule's own; zero: none.
+	Every time.Duration
+	// Link: an issue and the pull request that closes it share one slot.
+	Link bool
 
 	run    []string
 	policy queue.Policy
@@ -26,12 +30,12 @@ type Rule struct {
 func newRule(c config.Rule) Rule {
 	return Rule{
 		Name: c.Name.V, Env: c.Env.V,
-		Timeout: c.Timeout.V, TTL: c.TTL.V, Grace: c.Grace.V,
+		Timeout: c.Timeout.V, TTL: c.TTL.V, Grace: c.Grace.V, Every: c.Every.V, Link: c.Link.V,
 		run: c.Run.V, on: c.On.V, match: newMatch(c.Match),
 		policy: queue.Policy{
 			Rule: c.Name.V, Priority: int(c.Priority.V), Attempts: int(c.Attempts.V),
 			BackoffMin: c.Backoff.V.Min, BackoffMax: c.Backoff.V.Max,
-			Quiet: c.Quiet.V, MaxQuiet: c.MaxQuiet.V,
+			Quiet: c.Quiet.V, MaxQuiet: c.MaxQuiet.V, Again: c.Again.V,
 		},
 	}
 }

@@ -137,6 +137,9 @@ attempts = 7
 backoff = "1s-2s"
 quiet = "3s"
 max_quiet = "4s"
+again = "1h"
+every = "1d"
+link = true
 [[rule]]
 name = "a"
 on = ["opened"]
@@ -152,9 +155,12 @@ run = ["a"]`)
 	if !ok || b.Timeout != time.Hour || b.TTL != 30*time.Second || b.Grace != 5*time.Second || fmt.Sprint(b.Env) != "[GITHUB_TOKEN]" {
 		t.Errorf("%+v", b)
 	}
-	want := queue.Policy{Rule: "b", Priority: -2, Attempts: 7, BackoffMin: time.Second, BackoffMax: 2 * time.Second, Quiet: 3 * time.Second, MaxQuiet: 4 * time.Second}
+	want := queue.Policy{Rule: "b", Priority: -2, Attempts: 7, BackoffMin: time.Second, BackoffMax: 2 * time.Second, Quiet: 3 * time.Second, MaxQuiet: 4 * time.Second, Again: time.Hour}
 	if diff := cmp.Diff(want, b.Policy()); diff != "" {
 		t.Error("(-want +got)\n" + diff)
+	}
+	if b.Every != 24*time.Hour || !b.Link || len(s.Wanting(slot.Event{Kind: slot.Scheduled})) != 1 {
+		t.Error("every and link:", b.Every, b.Link)
 	}
 	if _, ok := s.Named("c"); ok {
 		t.Error("there is no rule c")

@@ -109,6 +109,10 @@ type Claim struct {
 	Fence  int64
 	Holder Holder
 
+	// Also lists the refs whose slots the claim covers, too, in a fixed order: they
+	// are held for as long as it lives.
+	Also []Ref
+
 	Run string // the run it was taken for; empty for detached claims
 	Dir string // that run's folder on the holder's host
 

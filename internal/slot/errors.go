@@ -37,7 +37,7 @@ type Place struct {
 type BusyError struct {
 	Ref    Ref
 	Reason string // ReasonHeld, ReasonLine, ReasonInside, ReasonUnseen, ReasonUnstopped
-	Claim  Claim  // the holder's; zero with ReasonLine
+	Claim  Claim  // the holder's, maybe of another ref (see Claim.Also); zero with ReasonLine
 	Store  string // the store asked, without secrets
 	Detail string
 	Place  *Place // where the caller stands, or would stand, in line
@@ -49,6 +49,9 @@ func (e *BusyError) Error() string {
 		return fmt.Sprintf("%s is free, but others wait in line for it", e.Ref)
 	case ReasonInside:
 		return fmt.Sprintf("%s is held by the run that this command is part of", e.Ref)
+	}
+	if !e.Claim.Ref.IsZero() && e.Claim.Ref != e.Ref {
+		return fmt.Sprintf("%s shares its slot with %s, which is held by %s", e.Ref, e.Claim.Ref, e.Claim.Holder)
 	}
 	return fmt.Sprintf("%s is held by %s", e.Ref, e.Claim.Holder)
 }

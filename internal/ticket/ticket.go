@@ -108,6 +108,17 @@ func labelOf(w Word) string {
 	return "oneslot: " + string(w)
 }
 
+// Labels are all that a label's form ever sets.
+func Labels() []string {
+	var list []string
+	for _, w := range words() {
+		list = append(list, labelOf(w))
+	}
+	return list
+}
+
+func words() []Word { return []Word{Queued, Running, Deferred, Person} }
+
 // label sets the new one first: a thread with both says more than one with none.
 func (t Ticket) label(ctx context.Context, ref slot.Ref, was, is Word) error {
 	if l := labelOf(is); l != "" {
@@ -116,7 +127,7 @@ func (t Ticket) label(ctx context.Context, ref slot.Ref, was, is Word) error {
 		}
 	}
 	// Whatever else is there of ours is old, also what was set and not noted.
-	for _, w := range []Word{Queued, Running, Deferred, Person} {
+	for _, w := range words() {
 		if w == is || was != "" && w != was {
 			continue
 		}

@@ -11,7 +11,8 @@ import (
 // up by the server, and so is the claim's id; a caller that sends the same token
 // again, because the answer was lost, gets the same claim.
 type Acquire struct {
-	Ref   string    `json:"ref"` // also as people write it
+	Ref   string    `json:"ref"`            // also as people write it
+	Also  []string  `json:"also,omitempty"` // refs whose slots are claimed, too: all or none
 	Claim string    `json:"claim,omitempty"`
 	Token string    `json:"token,omitempty"` // at least 16 characters; 160 random bits are meant
 	Kind  slot.Kind `json:"kind,omitempty"`  // detached if left out
@@ -25,10 +26,11 @@ type Acquire struct {
 	Warden bool         `json:"warden,omitempty"`
 	Bound  bool         `json:"bound,omitempty"`
 
-	Displace *Displace `json:"displace,omitempty"`
-	Ticket   *Ticket   `json:"ticket,omitempty"`
-	Limits   *Limits   `json:"limits,omitempty"`
-	Head     bool      `json:"head,omitempty"`
+	Displace *Displace  `json:"displace,omitempty"`
+	Others   []Displace `json:"others,omitempty"` // further ones, if refs are claimed, too
+	Ticket   *Ticket    `json:"ticket,omitempty"`
+	Limits   *Limits    `json:"limits,omitempty"`
+	Head     bool       `json:"head,omitempty"`
 }
 
 // Displace is claim.Displace.
@@ -62,6 +64,12 @@ func FromRequest(r claim.Request) Acquire {
 	if d := r.Displace; d != nil {
 		a.Displace = &Displace{d.Claim, d.Why, d.Detail}
 	}
+	for _, d := range r.Others {
+		a.Others = append(a.Others, Displace{d.Claim, d.Why, d.Detail})
+	}
+	for _, ref := range r.Also {
+		a.Also = append(a.Also, ref.String())
+	}
 	if t := r.Ticket; t != nil {
 		a.Ticket = &Ticket{t.ID, t.Process}
 	}
@@ -71,11 +79,11 @@ func FromRequest(r claim.Request) Acquire {
 	return a
 }
 
-// Request gives the request for the ref that was read from a.Ref, with what was
-// left out filled in but for the key.
-func (a Acquire) Request(ref slot.Ref) claim.Request {
+// Request gives the request for the refs that were read from a.Ref and a.Also, with
+// what was left out filled in but for the key.
+func (a Acquire) Request(ref slot.Ref, also []slot.Ref) claim.Request {
 	r := claim.Request{
-		Ref: ref, Key: claim.Key{Claim: a.Claim, Token: a.Token}, Kind: a.Kind, TTL: time.Duration(a.TTL),
+		Ref: ref, Also: also, Key: claim.Key{Claim: a.Claim, Token: a.Token}, Kind: a.Kind, TTL: time.Duration(a.TTL),
 		Rule: a.Rule, Run: a.Run, Dir: a.Dir, Warden: a.Warden, Bound: a.Bound, Head: a.Head,
 	}
 	if r.Kind == "" {
@@ -96,6 +104,9 @@ func (a Acquire) Request(ref slot.Ref) claim.Request {
 	}
 	if d := a.Displace; d != nil {
 		r.Displace = &claim.Displace{Claim: d.Claim, Why: d.Why, Detail: d.Detail}
+	}
+	for _, d := range a.Others {
+		r.Others = append(r.Others, claim.Displace{Claim: d.Claim, Why: d.Why, Detail: d.Detail})
 	}
 	if t := a.Ticket; t != nil {
 		r.Ticket = &claim.Ticket{ID: t.ID, Process: t.Process}

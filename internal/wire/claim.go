@@ -10,6 +10,7 @@ import (
 type Claim struct {
 	Claim  string      `json:"claim"`
 	Ref    slot.Ref    `json:"ref"`
+	Also   []slot.Ref  `json:"also"` // whose slots it has, too
 	Slug   string      `json:"slug"`
 	Kind   slot.Kind   `json:"kind"`
 	Phase  slot.Phase  `json:"phase"`
@@ -36,8 +37,12 @@ type Claim struct {
 
 // FromClaim makes the shape of a claim.
 func FromClaim(c slot.Claim) Claim {
+	also := c.Also
+	if also == nil {
+		also = []slot.Ref{}
+	}
 	return Claim{
-		Claim: c.ID, Ref: c.Ref, Slug: c.Ref.Slug(), Kind: c.Kind, Phase: c.Phase, Fence: c.Fence, Holder: c.Holder,
+		Claim: c.ID, Ref: c.Ref, Also: also, Slug: c.Ref.Slug(), Kind: c.Kind, Phase: c.Phase, Fence: c.Fence, Holder: c.Holder,
 		Run: some(c.Run), Dir: some(c.Dir), Warden: c.Warden, Bound: c.Bound, TTL: Span(c.TTL), Grace: Span(c.Grace),
 		Since: at(c.Since), RenewedAt: at(c.RenewedAt), ExpiresAt: at(c.ExpiresAt), Left: Span(c.Left),
 		StopReason: some(c.StopReason), Ended: c.Ended, EndedAt: at(c.EndedAt), Outcome: fromOutcome(c.Outcome),
@@ -46,8 +51,12 @@ func FromClaim(c slot.Claim) Claim {
 
 // Slot gives the claim back.
 func (c Claim) Slot() slot.Claim {
+	also := c.Also
+	if len(also) == 0 {
+		also = nil
+	}
 	return slot.Claim{
-		ID: c.Claim, Ref: c.Ref, Kind: c.Kind, Phase: c.Phase, Fence: c.Fence, Holder: c.Holder,
+		ID: c.Claim, Ref: c.Ref, Also: also, Kind: c.Kind, Phase: c.Phase, Fence: c.Fence, Holder: c.Holder,
 		Run: textOf(c.Run), Dir: textOf(c.Dir), Warden: c.Warden, Bound: c.Bound, TTL: time.Duration(c.TTL), Grace: time.Duration(c.Grace),
 		Since: timeOf(c.Since), RenewedAt: timeOf(c.RenewedAt), ExpiresAt: timeOf(c.ExpiresAt), Left: time.Duration(c.Left),
 		StopReason: textOf(c.StopReason), Ended: c.Ended, EndedAt: timeOf(c.EndedAt), Outcome: c.Outcome.Slot(),

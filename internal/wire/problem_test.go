@@ -102,7 +102,7 @@ func TestWordsComeBackWhole(t *testing.T) {
 	}
 	var req claim.Request
 	fill(t, reflect.ValueOf(&req).Elem())
-	if got := over(t, FromRequest(req)).Request(req.Ref); !reflect.DeepEqual(got, req) {
+	if got := over(t, FromRequest(req)).Request(req.Ref, req.Also); !reflect.DeepEqual(got, req) {
 		t.Errorf("request\n %+v\ncame back as\n %+v", req, got)
 	}
 	var look claim.Slot

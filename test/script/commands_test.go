@@ -35,6 +35,9 @@ func commands() map[string]command {
 		"serving": serving,
 		// deliver STATUS HOOK HEADERS BODY [SECRET]: send a webhook delivery.
 		"deliver": deliver,
+		// forge KIND, world VERB...: a forge, and what happens there. See forge_test.go.
+		"forge": startForge,
+		"world": world,
 	}
 }
 

@@ -75,6 +75,7 @@ func setup(e *testscript.Env) error {
 		return err
 	}
 	e.Setenv("PAYLOADS", payloads)
+	e.Values[forgeKey] = &scriptForge{}
 	e.Setenv("NO_COLOR", "1")
 	e.Setenv("TZ", "UTC")
 	return nil

@@ -99,7 +99,8 @@ func run(t runner, open opener) {
 	t.Helper()
 	for _, tests := range [][]test{
 		capabilityTests(), holderTests(), fenceTests(), ownerTests(), againTests(), expiryTests(),
-		startTests(), parkTests(), lineTests(), holdTests(), journalTests(), rebootTests(), unknownTests(), limitTests(),
+		startTests(), parkTests(), lineTests(), holdTests(), journalTests(), rebootTests(), unknownTests(), limitTests(), coverTests(),
+		coverLineTests(),
 	} {
 		for _, tt := range tests {
 			t.sub(tt.name, func(t runner) { tt.f(newBench(t, open)) })

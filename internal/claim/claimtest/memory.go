@@ -28,6 +28,7 @@ type Memory struct {
 	decisions []slot.Decision
 	holds     map[string]slot.Hold
 	wakes     map[string]chan struct{} // by ticket
+	covers    memCovers
 }
 
 // memSlot is one slot with its newest record, which stays when the claim ends.
@@ -55,9 +56,10 @@ func NewMemory(c clock.Clock, opt Options) *Memory {
 	return &Memory{
 		clock: c, opt: opt.filled(), boot: c.BootID(),
 		caps: claim.Capabilities{
-			Name: "memory", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Tick: time.Millisecond,
+			Name: "memory", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Covers: true, Tick: time.Millisecond,
 		},
-		slots: map[slot.Ref]*memSlot{}, byClaim: map[string]*memSlot{},
+		covers: newCovers(),
+		slots:  map[slot.Ref]*memSlot{}, byClaim: map[string]*memSlot{},
 		holds: map[string]slot.Hold{}, wakes: map[string]chan struct{}{},
 	}
 }
@@ -164,8 +166,8 @@ func (h *MemoryHandle) Look(ctx context.Context, ref slot.Ref) (claim.Slot, erro
 					out.Line = append(out.Line, p.Process)
 				}
 			}
-			if s.newest != nil {
-				v := h.m.view(s.newest)
+			if c := h.m.holderOf(s).newest; c != nil {
+				v := h.m.view(c)
 				out.Newest = &v
 			}
 		}

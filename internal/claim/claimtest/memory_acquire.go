@@ -2,6 +2,7 @@ package claimtest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -16,11 +17,10 @@ func (h *MemoryHandle) Acquire(ctx context.Context, req claim.Request) (claim.Gr
 			return err
 		}
 		m := h.m
-		s := m.slots[req.Ref]
-		if s == nil {
-			s = &memSlot{ref: req.Ref, moved: m.now()}
-			m.slots[req.Ref] = s
+		if len(req.Also) > 0 && !m.caps.Covers {
+			return fmt.Errorf("%w: this store covers no refs", slot.ErrConfig)
 		}
+		s := m.slot(req.Ref)
 		if m.byClaim[req.Key.Claim] != nil {
 			return m.again(s, req.Key, &g)
 		}
@@ -29,7 +29,7 @@ func (h *MemoryHandle) Acquire(ctx context.Context, req claim.Request) (claim.Gr
 			m.note(claim.Refused(req, err))
 			return err
 		}
-		if full := m.over(s, req); full != nil {
+		if full := m.over(req); full != nil {
 			full.Place = s.join(req, m.now())
 			m.note(claim.Refused(req, full))
 			return full
@@ -57,12 +57,15 @@ func (m *Memory) again(s *memSlot, key claim.Key, g *claim.Grant) error {
 // refusal says why the slot cannot be had, or on what ground it can. It puts the
 // caller in line if it brought a ticket.
 func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err error) {
-	if hold := m.held(req.Ref); hold != nil {
-		return "", &slot.DeferError{
-			Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req, m.now()),
+	for _, o := range m.group(req) {
+		if hold := m.held(o.ref); hold != nil {
+			m.want(o, s)
+			return "", &slot.DeferError{
+				Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req, m.now()),
+			}
 		}
 	}
-	reason, err = m.ground(s, req)
+	reason, err = m.grounds(s, req)
 	passes := req.Head || reason == slot.ReasonResumed
 	if passes && err == nil {
 		return reason, nil
@@ -76,6 +79,13 @@ func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err erro
 	if place.Ahead > 0 {
 		m.poke(s)
 		return "", m.inLine(s, req, place)
+	}
+	for _, o := range m.group(req)[1:] {
+		if m.dropSilent(o, nil); len(o.line) > 0 {
+			m.poke(o)
+			m.want(o, s)
+			return "", &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: m.caps.Name, Place: place}
+		}
 	}
 	return reason, nil
 }
@@ -112,7 +122,7 @@ func (m *Memory) ground(s *memSlot, req claim.Request) (string, error) {
 		return reason, nil
 	}
 	c := s.newest
-	if d := req.Displace; d != nil && d.Claim == c.ID {
+	if d := req.Displaces(c.ID); d != nil {
 		waiting := c.Kind == slot.Waiting
 		switch {
 		case d.Why == claim.Dead && !waiting:
@@ -131,18 +141,23 @@ func (m *Memory) ground(s *memSlot, req claim.Request) (string, error) {
 // grant takes the slot, setting aside what is there.
 func (m *Memory) grant(s *memSlot, req claim.Request, reason string, g *claim.Grant) {
 	fence := m.wall().UnixMilli()
-	if old := s.newest; old != nil {
-		fence = max(fence, old.Fence+1)
-		if !old.Ended {
-			v := m.view(old)
-			g.Displaced = &v
+	for _, o := range m.group(req) {
+		if fence = max(fence, m.covers.floor[o.ref]+1); o.newest != nil {
+			fence = max(fence, o.newest.Fence+1)
+		}
+		if h := m.holderOf(o); h.newest != nil && !h.newest.Ended {
+			v := m.view(h.newest)
+			if g.Displaced == nil {
+				g.Displaced = &v
+			}
+			m.setAside(s, h, req, reason)
 		}
 	}
 	now := m.now()
 	c := &memClaim{
 		Claim: slot.Claim{
 			ID: req.Key.Claim, Ref: req.Ref, Kind: req.Kind, Phase: slot.Starting, Fence: fence, Holder: req.Holder,
-			Run: req.Run, Dir: req.Dir, Warden: req.Warden, Bound: req.Bound, TTL: req.TTL, Grace: req.Grace,
+			Also: req.Covers(), Run: req.Run, Dir: req.Dir, Warden: req.Warden, Bound: req.Bound, TTL: req.TTL, Grace: req.Grace,
 			Since: m.wall(), RenewedAt: m.wall(),
 		},
 		token: claim.HashToken(req.Key.Token), boot: m.clock.BootID(), startBy: now + m.opt.StartMax,
@@ -157,6 +172,7 @@ func (m *Memory) grant(s *memSlot, req claim.Request, reason string, g *claim.Gr
 	}
 	m.extend(c)
 	s.newest, m.byClaim[c.ID] = c, s
+	m.cover(s, c)
 	m.leave(s, req.Ticket)
 	g.Claim = m.view(c)
 	detail := ""

@@ -40,7 +40,7 @@ func (m *Memory) treeGone(id string, out slot.Outcome) {
 func (h *MemoryHandle) open(ref slot.Ref) []slot.Run {
 	var out []slot.Run
 	for _, r := range h.m.runs {
-		if r.Ref == ref && r.TreeGoneAt.IsZero() && r.Holder.Process.Boot == h.host {
+		if h.m.meets(ref, r) && r.TreeGoneAt.IsZero() && r.Holder.Process.Boot == h.host {
 			out = append(out, *r)
 		}
 	}
@@ -176,6 +176,7 @@ func (h *MemoryHandle) Unhold(ctx context.Context, scope string) (was bool, err 
 			if was && (s.ref.String() == scope || s.ref.Repo() == scope) {
 				s.moved = h.m.now()
 				h.m.poke(s)
+				h.m.wanted(s)
 			}
 		}
 		return nil

@@ -9,14 +9,18 @@ import (
 )
 
 // over refuses a request whose limits are reached; nil lets it pass.
-func (m *Memory) over(s *memSlot, req claim.Request) *slot.DeferError {
+func (m *Memory) over(req claim.Request) *slot.DeferError {
 	if !m.caps.Limits || req.Head {
 		return nil
+	}
+	var own []*memSlot
+	for _, o := range m.group(req) {
+		own = append(own, o, m.holderOf(o))
 	}
 	var load claim.Load
 	for _, other := range m.slots {
 		c := other.newest
-		if other == s || c == nil || c.Ended || c.Kind == slot.Waiting {
+		if slices.Contains(own, other) || c == nil || c.Ended || c.Kind == slot.Waiting {
 			continue
 		}
 		if _, free := m.takable(other); free {

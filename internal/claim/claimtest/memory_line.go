@@ -78,7 +78,7 @@ func (m *Memory) dropSilent(s *memSlot, asks *claim.Ticket) {
 // turnOver reports that the head could have had the slot for a whole turn.
 func (m *Memory) turnOver(s *memSlot) bool {
 	since := s.moved
-	if c := s.newest; c != nil && !c.Ended {
+	if c := m.holderOf(s).newest; c != nil && !c.Ended {
 		if m.left(c) > 0 {
 			return false
 		}

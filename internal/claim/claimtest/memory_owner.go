@@ -78,6 +78,7 @@ func (h *MemoryHandle) Start(ctx context.Context, key claim.Key) (l claim.Lease,
 		if c.Phase == slot.Starting {
 			for _, r := range h.open(c.Ref) {
 				if r.ID != c.Run {
+					h.m.want(h.m.slots[r.Ref], h.m.slots[c.Ref])
 					return &slot.BusyError{
 						Ref: c.Ref, Reason: slot.ReasonUnstopped, Claim: h.m.view(c), Store: h.m.caps.Name,
 						Detail: "run " + r.ID + " is not known to be gone",
@@ -124,9 +125,8 @@ func (h *MemoryHandle) Release(ctx context.Context, key claim.Key, out slot.Outc
 			c.Ended, c.EndedAt, c.Outcome = true, h.m.wall(), out
 			h.m.treeGone(c.Run, out)
 			h.m.note(claim.Closed(c.Claim, out))
-			s := h.m.byClaim[c.ID]
-			s.moved = h.m.now()
-			h.m.poke(s)
+			h.m.free(h.m.byClaim[c.ID])
+			h.m.uncover(c, claim.Closed(c.Claim, out))
 		}
 		v = h.m.view(c)
 		return nil

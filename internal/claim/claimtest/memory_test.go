@@ -29,6 +29,7 @@ func TestMemory(t *testing.T) {
 		"AsItIs":    func(*claim.Capabilities) {},
 		"NoNotify":  func(c *claim.Capabilities) { c.Notifies = false },
 		"NoLimits":  func(c *claim.Capabilities) { c.Limits = false },
+		"NoCovers":  func(c *claim.Capabilities) { c.Covers = false },
 		"WallTime":  func(c *claim.Capabilities) { c.BootTime = false },
 		"CoarseAsS": func(c *claim.Capabilities) { c.Tick = time.Second },
 	} {
@@ -39,6 +40,13 @@ func TestMemory(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestMemory_Interleaved(t *testing.T) {
+	Interleave(t, func(t testing.TB, opt Options) Harness {
+		_, h := memory(opt, func(*claim.Capabilities) {})
+		return h
+	})
 }
 
 // A server that hosts share: boots are not its own.

@@ -1,11 +1,14 @@
 package claimtest
 
 import (
+	"flag"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/oneslot/oneslot/internal/claim"
 )
@@ -27,6 +30,8 @@ func TestSuiteCatches(t *testing.T) {
 			[]string{"P3/AStrangerChangesNothing", "C20/AnOldClaimIsLostForGood"}},
 		{"ExpiryForgets", func(h *MemoryHandle) Store { return forgetful{h} },
 			[]string{"P2/FencesGrowOverEveryWayToTheSlot", "P3/AnExpiredNewestClaimIsRenewed"}},
+		{"CoversInName", func(h *MemoryHandle) Store { return inName{h} }, []string{"C09/ALeadHoldsWhatItCovers", "C09/AllOrNone"}},
+		{"Piecemeal", func(h *MemoryHandle) Store { return piecemeal{h} }, []string{"C09/AllOrNone"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &recorder{TB: t}
@@ -46,6 +51,31 @@ func TestSuiteCatches(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The random orders find, too, who covers in name only.
+func TestInterleaveCatches(t *testing.T) {
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
+		was := flag.Lookup(name).Value.String()
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+		defer flag.Set(name, was) //nolint:errcheck // it was so before
+	}
+	r := &recorder{TB: t, name: t.Name()}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rapid.Check(r, interleaved(t, func(t testing.TB, opt Options) Harness {
+			m, h := memory(opt, func(*claim.Capabilities) {})
+			h.Open = func() (Store, error) { return inName{m.Open()}, nil }
+			return h
+		}))
+	}()
+	<-done
+	if len(r.failures()) == 0 {
+		t.Error("two hold one slot, and nobody notices")
 	}
 }
 
@@ -97,3 +127,8 @@ func (r *recorder) Error(...any)          { r.fail() }
 func (r *recorder) Errorf(string, ...any) { r.fail() }
 func (r *recorder) Fatal(...any)          { r.fail(); runtime.Goexit() }
 func (r *recorder) Fatalf(string, ...any) { r.fail(); runtime.Goexit() }
+func (r *recorder) Fail()                 { r.fail() }
+func (r *recorder) FailNow()              { r.fail(); runtime.Goexit() }
+func (r *recorder) Failed() bool          { return len(r.failures()) > 0 }
+func (r *recorder) Log(...any)            {}
+func (r *recorder) Logf(string, ...any)   {}

@@ -79,3 +79,36 @@ func (w forgetful) forget() {
 		}
 	}
 }
+
+// inName tells that a claim covers refs, and leaves their slots to anybody.
+type inName struct{ *MemoryHandle }
+
+func (w inName) Acquire(ctx context.Context, req claim.Request) (claim.Grant, error) {
+	also := req.Covers()
+	req.Also = nil
+	g, err := w.MemoryHandle.Acquire(ctx, req)
+	g.Claim.Also = also
+	return g, err
+}
+
+// piecemeal takes the slots of a claim one after another, each in a step of its own,
+// and keeps what it has if the next cannot be had.
+type piecemeal struct{ *MemoryHandle }
+
+func (w piecemeal) Acquire(ctx context.Context, req claim.Request) (claim.Grant, error) {
+	if req.Ticket != nil { // it is right about lines
+		return w.MemoryHandle.Acquire(ctx, req)
+	}
+	for _, ref := range req.Covers() {
+		one := req
+		one.Ref, one.Also, one.Key, one.Kind, one.Run = ref, nil, claim.NewKey(ref), slot.Detached, ""
+		if _, err := w.MemoryHandle.Acquire(ctx, one); err != nil {
+			if e, ok := errors.AsType[*slot.BusyError](err); ok {
+				e.Ref = req.Ref
+			}
+			return claim.Grant{}, err
+		}
+	}
+	req.Also = nil
+	return w.MemoryHandle.Acquire(ctx, req)
+}

@@ -3,6 +3,7 @@ package hook
 import (
 	"strings"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -24,9 +25,9 @@ func (r *reading) checkEvent(event string, m *message) {
 		r.ignore("%s is of no use", event)
 		return
 	}
-	r.About = About{Kind: "commit", Sha: commit(c.HeadSha), State: c.Status + "/-"}
+	r.About = About{Kind: "commit", Sha: mark.Commit(c.HeadSha), State: c.Status + "/-"}
 	if c.Conclusion != "" {
-		r.About.State = clean(c.Status + "/" + c.Conclusion)
+		r.About.State = mark.Line(c.Status + "/" + c.Conclusion)
 	}
 	pulls := r.pullsOf(m.Repository, c.Pulls)
 	if len(pulls) > 0 {
@@ -36,7 +37,7 @@ func (r *reading) checkEvent(event string, m *message) {
 		r.ignore("action %q of a check is of no use", m.Action)
 		return
 	}
-	if r.hook.Own.app(c.App) {
+	if r.hook.Own.App(c.App.names()...) {
 		r.ignore("own: a check of app %s", c.App.name())
 		return
 	}
@@ -48,14 +49,14 @@ func (r *reading) checkEvent(event string, m *message) {
 	if c.Suite != nil {
 		branch = c.Suite.HeadBranch
 	}
-	again := moment(c.CompletedAt, c.UpdatedAt)
+	again := mark.Moment(c.CompletedAt, c.UpdatedAt)
 	if c.Attempt > 0 {
 		again = number(c.Attempt)
 	}
 	f := r.facts
-	f.Check, f.Branch, f.App = clean(name), clean(branch), c.App.name()
+	f.Check, f.Branch, f.App = mark.Line(name), mark.Line(branch), c.App.name()
 	f.Fork = c.HeadRepo != nil && c.HeadRepo.ID != m.Repository.ID
-	e, ok := r.result(kind, c.Conclusion, f, number(c.ID)+" "+again)
+	e, ok := r.result(kind, c.Conclusion, f, number(c.ID), again)
 	if !ok {
 		return
 	}
@@ -67,24 +68,23 @@ func (r *reading) checkEvent(event string, m *message) {
 	}
 }
 
-// result makes the event of a check's result, without a ref. The id names the
-// result, and the try it came from.
-func (r *reading) result(kind slot.EventKind, result string, f slot.Facts, id string) (slot.Event, bool) {
+// result makes the event of a check's result, without a ref.
+func (r *reading) result(kind slot.EventKind, result string, f slot.Facts, id, again string) (slot.Event, bool) {
 	if kind == "" {
 		r.ignore("a check that is %q has neither passed nor failed", result)
 		return slot.Event{}, false
 	}
-	f.Result = clean(result)
+	f.Result = mark.Line(result)
 	return slot.Event{
 		Kind: kind, Sha: r.About.Sha, Facts: f,
-		Fingerprint: fingerprint(kind, r.About.Sha, id, f.Check),
+		Fingerprint: mark.Check(kind, r.About.Sha, id, again, f.Check),
 	}, true
 }
 
 // forPull makes e the event of one of the pull requests.
 func (r *reading) forPull(e slot.Event, p checkPull) slot.Event {
-	e.Ref, _ = refTo(r.host, r.path, '#', p.Number)
-	e.Facts.Pull, e.Facts.Branch, e.Facts.Base = true, clean(p.Head.Ref), clean(p.Base.Ref)
+	e.Ref, _ = mark.Ref(r.host, r.path, '#', p.Number)
+	e.Facts.Pull, e.Facts.Branch, e.Facts.Base = true, mark.Line(p.Head.Ref), mark.Line(p.Base.Ref)
 	if p.Head.Repo != nil && p.Base.Repo != nil {
 		e.Facts.Fork = p.Head.Repo.ID != p.Base.Repo.ID
 	}
@@ -95,9 +95,9 @@ func (r *reading) forPull(e slot.Event, p checkPull) slot.Event {
 // numbers are the other one's.
 func (r *reading) pullsOf(here repo, all []checkPull) []checkPull {
 	var pulls []checkPull
-	for _, p := range all[:min(len(all), maxList)] {
+	for _, p := range all[:min(len(all), mark.MaxList)] {
 		leaves := p.Head.Repo != nil && p.Base.Repo != nil && p.Head.Repo.ID == here.ID && p.Base.Repo.ID != here.ID
-		if _, ok := refTo(r.host, r.path, '#', p.Number); ok && !leaves {
+		if _, ok := mark.Ref(r.host, r.path, '#', p.Number); ok && !leaves {
 			pulls = append(pulls, p)
 		}
 	}
@@ -106,13 +106,13 @@ func (r *reading) pullsOf(here repo, all []checkPull) []checkPull {
 
 // status reads a commit status: it never names a pull request.
 func (r *reading) status(m *message) {
-	r.About = About{Kind: "commit", Sha: commit(m.Sha), State: clean(m.State)}
+	r.About = About{Kind: "commit", Sha: mark.Commit(m.Sha), State: mark.Line(m.State)}
 	f := r.facts
-	f.Check = clean(m.Context)
+	f.Check = mark.Line(m.Context)
 	if len(m.Branches) == 1 {
-		f.Branch = clean(m.Branches[0].Name)
+		f.Branch = mark.Line(m.Branches[0].Name)
 	}
-	if e, ok := r.result(outcome(m.State), m.State, f, number(m.ID)+" "+moment(m.UpdatedAt)); ok {
+	if e, ok := r.result(outcome(m.State), m.State, f, number(m.ID), m.UpdatedAt); ok {
 		r.add(e)
 	}
 }

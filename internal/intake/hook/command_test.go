@@ -3,6 +3,8 @@ package hook
 import (
 	"strings"
 	"testing"
+
+	"github.com/oneslot/oneslot/internal/markup"
 )
 
 // C32: commands inside quotes and code.
@@ -57,7 +59,7 @@ func TestC32_Commands(t *testing.T) {
 		{"empty", "", ""},
 		{"NUL", "\x00/run", ""},
 	} {
-		if got := command(spoken(c.text), []string{"/run", ""}); got != c.want {
+		if got := markup.Command(markup.Spoken(c.text), []string{"/run", ""}); got != c.want {
 			t.Errorf("%s: %q has %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
@@ -81,7 +83,7 @@ func TestMentions(t *testing.T) {
 		"mail me at me@bot.org":    false,
 		strings.Repeat("@", 1<<10): false,
 	} {
-		if got := mentions(spoken(text), Own{Logins: []string{"bot", ""}}); got != want {
+		if got := markup.Mentions(markup.Spoken(text), "bot", ""); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -94,10 +96,10 @@ func FuzzCommand(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := spoken(text)
-		got := command(lines, []string{"/run"})
+		lines := markup.Spoken(text)
+		got := markup.Command(lines, []string{"/run"})
 		if got == "" {
-			mentions(lines, Own{Logins: []string{"bot"}, Apps: []string{"7"}})
+			markup.Mentions(lines, "bot", "7")
 			return
 		}
 		plain := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
@@ -105,7 +107,7 @@ func FuzzCommand(f *testing.F) {
 			t.Fatalf("%q is no line of %q", got, text)
 		}
 		// Quoting all of it takes every command away.
-		if c := command(spoken("> "+strings.ReplaceAll(plain, "\n", "\n> ")), []string{"/run"}); c != "" {
+		if c := markup.Command(markup.Spoken("> "+strings.ReplaceAll(plain, "\n", "\n> ")), []string{"/run"}); c != "" {
 			t.Fatalf("the quoted text has %q", c)
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -79,7 +80,7 @@ func checkRef(t *testing.T, h Hook, ref slot.Ref) {
 func oneLine(t *testing.T, all ...string) {
 	t.Helper()
 	for _, s := range all {
-		if len(s) > maxFact || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) || strings.ContainsAny(s, "\u2028\u2029\u202e") {
+		if len(s) > mark.MaxFact || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) || strings.ContainsAny(s, "\u2028\u2029\u202e") {
 			t.Fatalf("%q is not one bounded line", s)
 		}
 	}
@@ -94,7 +95,7 @@ func TestC39_OddText(t *testing.T) {
 		`a\u202eb`:                  "a\ufffdb",
 		`a\nb`:                      "a\ufffdb",
 		`😀`:                         "😀",
-		strings.Repeat("é", 65<<10): strings.Repeat("é", maxFact/2),
+		strings.Repeat("é", 65<<10): strings.Repeat("é", mark.MaxFact/2),
 	} {
 		body := []byte(`{"action":"labeled","issue":{"number":1,"title":"` + text + `","updated_at":"` + text + `"},
 			"label":{"name":"` + text + `"},"sender":{"login":"` + text + `"},` + where + `}`)

@@ -3,6 +3,7 @@ package hook
 import (
 	"strings"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -12,10 +13,10 @@ func (r *reading) gitHub(event string, body []byte) error {
 	if err := decode(body, messageKey, &m); err != nil {
 		return err
 	}
-	r.Delivery.Action = clean(m.Action)
+	r.Delivery.Action = mark.Line(m.Action)
 	r.at(m.Repository.path(), m.Repository.HTMLURL)
 	r.facts = slot.Facts{
-		Actor: clean(m.Sender.name()), Bot: m.Sender.Type == "Bot",
+		Actor: mark.Line(m.Sender.name()), Bot: m.Sender.Type == "Bot",
 	}
 	if m.Repository.Private != nil {
 		public := !*m.Repository.Private
@@ -81,11 +82,11 @@ func (r *reading) thread(event string, m *message) {
 // factsOf notes how the thread stood when the delivery was sent.
 func (r *reading) factsOf(t, pull *thing, isPull bool) {
 	f := &r.facts
-	f.Pull, f.State, f.Author = isPull, t.State, clean(t.User.name())
+	f.Pull, f.State, f.Author = isPull, t.State, mark.Line(t.User.name())
 	merged := t.Merged || t.MergedAt != "" || t.Pull != nil && (t.Pull.Merged || t.Pull.MergedAt != "")
 	f.Draft = isPull && t.draft(r.hook.Forge)
-	for _, l := range t.Labels[:min(len(t.Labels), maxList)] {
-		f.Labels = append(f.Labels, clean(l.Name))
+	for _, l := range t.Labels[:min(len(t.Labels), mark.MaxList)] {
+		f.Labels = append(f.Labels, mark.Line(l.Name))
 	}
 	if pull != nil {
 		merged = merged || pull.Merged || pull.MergedAt != ""
@@ -106,19 +107,19 @@ func (r *reading) factsOf(t, pull *thing, isPull bool) {
 func (r *reading) ends(pull *thing) {
 	f := &r.facts
 	if pull.Head == nil || pull.Base == nil {
-		f.Branch, f.Base = clean(pull.HeadBranch), clean(pull.BaseBranch)
+		f.Branch, f.Base = mark.Line(pull.HeadBranch), mark.Line(pull.BaseBranch)
 		f.Fork = pull.HeadRepo != nil && pull.BaseRepo != nil && pull.HeadRepo.ID != pull.BaseRepo.ID
 		return
 	}
-	r.About.Sha = commit(pull.Head.Sha)
-	f.Branch, f.Base = clean(pull.Head.Ref), clean(pull.Base.Ref)
+	r.About.Sha = mark.Commit(pull.Head.Sha)
+	f.Branch, f.Base = mark.Line(pull.Head.Ref), mark.Line(pull.Base.Ref)
 	// Without a repository the head was in a fork that is gone.
 	f.Fork = pull.Head.Repo == nil || pull.Base.Repo == nil || pull.Head.Repo.ID != pull.Base.Repo.ID
 }
 
 // change reads a change of the issue or pull request itself.
 func (r *reading) change(m *message, t *thing) {
-	if r.hook.Own.login(m.Sender.name()) {
+	if r.hook.Own.Login(m.Sender.name()) {
 		r.ignore("own: %s was done by %s", m.Action, m.Sender.name())
 		return
 	}
@@ -128,13 +129,13 @@ func (r *reading) change(m *message, t *thing) {
 		return
 	}
 	if kind == slot.Opened {
-		if r.hook.Own.app(t.App) {
+		if r.hook.Own.App(t.App.names()...) {
 			r.ignore("own: opened by app %s", t.App.name())
 			return
 		}
 		r.facts.App = t.App.name()
 	}
-	r.facts.Label = clean(m.Label.Name)
+	r.facts.Label = mark.Line(m.Label.Name)
 	r.facts.Association = association(m.Sender, t.User, t.Association)
 	e := slot.Event{Ref: r.About.Ref, Kind: kind, Sha: r.About.Sha, Facts: r.facts}
 	switch {
@@ -142,20 +143,14 @@ func (r *reading) change(m *message, t *thing) {
 		// Gitea does not say what was set, and lists what may be old: two changes
 		// were seen to send the same bytes. So only the delivery tells them apart.
 		if r.Delivery.GUID != "" {
-			e.Fingerprint = fingerprint(kind, moment(t.UpdatedAt), r.Delivery.GUID)
+			e.Fingerprint = mark.Fingerprint(kind, mark.Moment(t.UpdatedAt), r.Delivery.GUID)
 		}
+	case kind == slot.Opened: // which stays, whatever is updated
+		e.Fingerprint = mark.Changed(kind, mark.Moment(t.CreatedAt, t.UpdatedAt), detail)
 	default:
-		e.Fingerprint = changed(kind, t.UpdatedAt, detail)
+		e.Fingerprint = mark.Changed(kind, t.UpdatedAt, detail)
 	}
 	r.add(e)
-}
-
-// changed is the fingerprint of a change. Without a time no two are known to be one.
-func changed(kind slot.EventKind, updated, detail string) string {
-	if updated = moment(updated); updated == "" {
-		return ""
-	}
-	return fingerprint(kind, updated, detail)
 }
 
 // kindOf names the change, and what tells it apart from others of its kind within
@@ -170,7 +165,7 @@ func (r *reading) kindOf(m *message, t *thing) (kind slot.EventKind, detail stri
 		if c := m.Changes.Title; r.hook.Forge != GitHub && r.facts.Pull && c != nil && wip(c.From) && !r.facts.Draft {
 			return slot.Ready, ""
 		}
-		return slot.Edited, digest(t.Title)
+		return slot.Edited, mark.Digest(t.Title)
 	case "labeled", "label_updated":
 		return slot.Labeled, m.Label.Name
 	case "assigned":
@@ -201,7 +196,7 @@ func association(actor, author user, association string) string {
 	if actor.name() == "" || !strings.EqualFold(actor.name(), author.name()) {
 		return ""
 	}
-	return strings.ToLower(clean(association))
+	return strings.ToLower(mark.Line(association))
 }
 
 // push notes what was pushed: the pull requests of a branch say so themselves.
@@ -209,11 +204,11 @@ func (r *reading) push(m *message) {
 	r.About.Kind = "commit"
 	switch {
 	case m.After == "": // a branch or tag was created
-		r.About.Sha = commit(m.Sha)
+		r.About.Sha = mark.Commit(m.Sha)
 	case strings.Trim(m.After, "0") == "":
 		r.About.State = "deleted"
 	default:
-		r.About.Sha = commit(m.After)
+		r.About.Sha = mark.Commit(m.After)
 		if r.About.State = "updated"; strings.Trim(m.Before, "0") == "" {
 			r.About.State = "created"
 		}
@@ -237,7 +232,7 @@ func (r *reading) moved(m *message) {
 
 // move notes where the repository was before.
 func (r *reading) move(id int64, was string) {
-	from, to := repository(r.host, was), repository(r.host, r.path)
+	from, to := mark.Repo(r.host, was), mark.Repo(r.host, r.path)
 	if id == 0 || from == "" || to == "" || from == to {
 		r.ignore("a repository event of no use")
 		return

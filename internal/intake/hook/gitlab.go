@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -18,13 +19,13 @@ func (r *reading) gitLab(body []byte) error {
 	if path == "" {
 		path = m.Path
 	}
-	r.Delivery.Action = clean(m.Attributes.Action)
+	r.Delivery.Action = mark.Line(m.Attributes.Action)
 	r.at(path, m.Project.WebURL)
 	actor := m.User.Username
 	if actor == "" {
 		actor = m.UserUsername
 	}
-	r.facts = slot.Facts{Actor: clean(actor), Bot: m.User.bot()}
+	r.facts = slot.Facts{Actor: mark.Line(actor), Bot: m.User.bot()}
 	if v := m.Project.Visibility; v != nil {
 		public := *v >= 20
 		r.facts.Public = &public
@@ -54,11 +55,11 @@ func (r *reading) gitLab(body []byte) error {
 
 // gitlabAbout notes which issue or merge request it is, and how it stood.
 func (r *reading) gitlabAbout(m *gitlabMessage, kind string, a *attributes) bool {
-	mark := byte('#')
+	sign := byte('#')
 	if kind == "pull" {
-		mark = '!'
+		sign = '!'
 	}
-	if !r.about(kind, mark, a.IID) {
+	if !r.about(kind, sign, a.IID) {
 		return false
 	}
 	f := &r.facts
@@ -70,15 +71,15 @@ func (r *reading) gitlabAbout(m *gitlabMessage, kind string, a *attributes) bool
 	if len(labels) == 0 {
 		labels = m.Labels
 	}
-	for _, l := range labels[:min(len(labels), maxList)] {
-		f.Labels = append(f.Labels, clean(l.Title))
+	for _, l := range labels[:min(len(labels), mark.MaxList)] {
+		f.Labels = append(f.Labels, mark.Line(l.Title))
 	}
 	r.About.State = f.State
 	if kind == "pull" {
 		f.Pull, f.Draft = true, a.Draft || a.WIP
-		f.Branch, f.Base = clean(a.SourceBranch), clean(a.TargetBranch)
+		f.Branch, f.Base = mark.Line(a.SourceBranch), mark.Line(a.TargetBranch)
 		f.Fork = a.SourceProject != a.TargetProject
-		r.About.Sha = commit(a.LastCommit.ID)
+		r.About.Sha = mark.Commit(a.LastCommit.ID)
 		if f.Draft && f.State == "open" {
 			r.About.State = "open draft"
 		}
@@ -92,16 +93,20 @@ func (r *reading) gitlabThread(m *gitlabMessage, kind string, a *attributes) {
 	if !r.gitlabAbout(m, kind, a) {
 		return
 	}
-	if r.hook.Own.login(r.facts.Actor) {
+	if r.hook.Own.Login(r.facts.Actor) {
 		r.ignore("own: %s was done by %s", a.Action, r.facts.Actor)
 		return
 	}
 	one := func(kind slot.EventKind, label, detail string) {
 		f := r.facts
-		f.Label = clean(label)
+		f.Label = mark.Line(label)
+		when := a.UpdatedAt
+		if kind == slot.Opened {
+			when = mark.Moment(a.CreatedAt, a.UpdatedAt)
+		}
 		r.add(slot.Event{
 			Ref: r.About.Ref, Kind: kind, Sha: r.About.Sha, Facts: f,
-			Fingerprint: changed(kind, a.UpdatedAt, detail),
+			Fingerprint: mark.Changed(kind, when, detail),
 		})
 	}
 	switch a.Action {
@@ -134,7 +139,7 @@ func (r *reading) updates(m *gitlabMessage, a *attributes, one func(kind slot.Ev
 	if (c.Draft.Previous && !c.Draft.Current) || (c.WIP.Previous && !c.WIP.Current) {
 		one(slot.Ready, "", "")
 	}
-	for _, l := range c.Labels.Current[:min(len(c.Labels.Current), maxList)] {
+	for _, l := range c.Labels.Current[:min(len(c.Labels.Current), mark.MaxList)] {
 		if !slices.Contains(c.Labels.Previous, l) {
 			one(slot.Labeled, l.Title, l.Title)
 		}
@@ -148,7 +153,7 @@ func (r *reading) updates(m *gitlabMessage, a *attributes, one func(kind slot.Ev
 	if len(assigned) > 0 {
 		one(slot.Assigned, "", strings.Join(assigned, " "))
 	}
-	for _, u := range c.Reviewers.Current[:min(len(c.Reviewers.Current), maxList)] {
+	for _, u := range c.Reviewers.Current[:min(len(c.Reviewers.Current), mark.MaxList)] {
 		i := slices.IndexFunc(c.Reviewers.Previous, u.same)
 		switch {
 		case i < 0 || u.ReRequested && !c.Reviewers.Previous[i].ReRequested:
@@ -158,7 +163,7 @@ func (r *reading) updates(m *gitlabMessage, a *attributes, one func(kind slot.Ev
 		}
 	}
 	if c.Title != nil && (a.OldRev != "" || len(r.Events) == 0) || c.Description != nil {
-		one(slot.Edited, "", digest(a.Title))
+		one(slot.Edited, "", mark.Digest(a.Title))
 	}
 }
 
@@ -179,7 +184,7 @@ func (r *reading) gitlabNote(m *gitlabMessage) {
 			return
 		}
 	default:
-		r.About = About{Kind: "none", Sha: commit(m.Commit.ID)}
+		r.About = About{Kind: "none", Sha: mark.Commit(m.Commit.ID)}
 		if r.About.Sha != "" {
 			r.About.Kind = "commit"
 		}
@@ -192,8 +197,11 @@ func (r *reading) gitlabNote(m *gitlabMessage) {
 	}
 	// Nothing says what the text was before an edit.
 	s := said{
-		id: number(a.ID), text: a.Note, updated: moment(a.UpdatedAt), edited: a.Action == "update",
+		id: number(a.ID), text: a.Note, updated: mark.Moment(a.CreatedAt, a.UpdatedAt), edited: a.Action == "update",
 		by: user{Login: m.User.Username},
+	}
+	if s.edited {
+		s.updated = mark.Moment(a.UpdatedAt)
 	}
 	plain := slot.Commented
 	if a.Type == "DiffNote" {
@@ -206,9 +214,9 @@ func (r *reading) gitlabNote(m *gitlabMessage) {
 // is a counter of pipelines.
 func (r *reading) pipeline(m *gitlabMessage) {
 	a := &m.Attributes
-	r.About = About{Kind: "commit", Sha: commit(a.Sha), State: clean(a.Status)}
+	r.About = About{Kind: "commit", Sha: mark.Commit(a.Sha), State: mark.Line(a.Status)}
 	f := r.facts
-	f.Check, f.Branch = "pipeline", clean(a.Ref)
+	f.Check, f.Branch = "pipeline", mark.Line(a.Ref)
 	var ref slot.Ref
 	// A pipeline of a fork may name a merge request of another project, whose path
 	// it does not say.
@@ -217,26 +225,26 @@ func (r *reading) pipeline(m *gitlabMessage) {
 			return
 		}
 		ref = r.About.Ref
-		f.Pull, f.Branch, f.Base = true, clean(t.SourceBranch), clean(t.TargetBranch)
+		f.Pull, f.Branch, f.Base = true, mark.Line(t.SourceBranch), mark.Line(t.TargetBranch)
 		f.Fork = t.SourceProject != t.TargetProject
 	}
-	r.gitlabCheck(ref, a.Status, f, number(a.ID)+" "+moment(a.FinishedAt))
+	r.gitlabCheck(ref, a.Status, f, number(a.ID), a.FinishedAt)
 }
 
 // job reads the end of a job: it names its commit alone.
 func (r *reading) job(m *gitlabMessage) {
-	r.About = About{Kind: "commit", Sha: commit(m.Sha), State: clean(m.BuildStatus)}
+	r.About = About{Kind: "commit", Sha: mark.Commit(m.Sha), State: mark.Line(m.BuildStatus)}
 	if m.MayFail {
 		r.ignore("a job that is allowed to fail")
 		return
 	}
 	f := r.facts
-	f.Check, f.Branch = clean(m.BuildName), clean(m.Ref)
-	r.gitlabCheck(slot.Ref{}, m.BuildStatus, f, number(m.BuildID)+" "+moment(m.BuildEnd))
+	f.Check, f.Branch = mark.Line(m.BuildName), mark.Line(m.Ref)
+	r.gitlabCheck(slot.Ref{}, m.BuildStatus, f, number(m.BuildID), m.BuildEnd)
 }
 
-func (r *reading) gitlabCheck(ref slot.Ref, status string, f slot.Facts, id string) {
-	if e, ok := r.result(outcome(status), status, f, id); ok {
+func (r *reading) gitlabCheck(ref slot.Ref, status string, f slot.Facts, id, again string) {
+	if e, ok := r.result(outcome(status), status, f, id, again); ok {
 		e.Ref = ref
 		r.add(e)
 	}

@@ -53,6 +53,7 @@ type attributes struct {
 	Draft      bool   `json:"draft"`
 	WIP        bool   `json:"work_in_progress"`
 	AuthorID   int64  `json:"author_id"`
+	CreatedAt  string `json:"created_at"`
 	UpdatedAt  string `json:"updated_at"`
 	OldRev     string `json:"oldrev"`
 	LastCommit struct {
@@ -129,7 +130,7 @@ func gitlabKey(_, key []byte) bool {
 		"work_in_progress", "title", "description", "assignees", "reviewers", "changes", "issue", "merge_request",
 		"id", "commit", "before", "after", "ref", "user_username", "sha", "build_id", "build_name", "build_status",
 		"build_finished_at", "build_allow_failure", "project_id", "path_with_namespace", "old_path_with_namespace",
-		"iid", "action", "state", "author_id", "updated_at", "oldrev", "last_commit", "source_branch",
+		"iid", "action", "state", "author_id", "created_at", "updated_at", "oldrev", "last_commit", "source_branch",
 		"target_branch", "source_project_id", "target_project_id", "note", "noteable_type", "type", "system",
 		"status", "name", "finished_at", "previous", "current", "username", "re_requested", "web_url",
 		"visibility_level":

@@ -3,9 +3,8 @@ package hook
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -34,10 +33,7 @@ type Hook struct {
 }
 
 // Own is what oneslot acts as, and so never listens to.
-type Own struct {
-	Logins []string
-	Apps   []string // ids or slugs
-}
+type Own = mark.Own
 
 // Errors of Parse: the request is wrong, and sending it again does not help.
 var (
@@ -100,29 +96,4 @@ type About struct {
 type Moved struct {
 	ID       string // the forge's id of the repository, which stays
 	From, To string // canonical host/owner/repo
-}
-
-func (o Own) login(login string) bool {
-	if login == "" {
-		return false
-	}
-	for _, own := range o.Logins {
-		if strings.EqualFold(own, login) {
-			return true
-		}
-	}
-	slug, bot := strings.CutSuffix(login, "[bot]")
-	return bot && o.app(&app{Slug: slug})
-}
-
-func (o Own) app(a *app) bool {
-	if a == nil {
-		return false
-	}
-	for _, own := range o.Apps {
-		if a.Slug != "" && strings.EqualFold(own, a.Slug) || a.ID != 0 && own == strconv.FormatInt(a.ID, 10) {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,10 @@
 package hook
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/oneslot/oneslot/internal/intake/mark"
+)
 
 // message is what GitHub, Forgejo, Gitea and Gogs send, as far as it matters. The
 // last three copied the first, and differ in a few names.
@@ -47,6 +51,7 @@ type thing struct {
 	User        user    `json:"user"`
 	Labels      []named `json:"labels"`
 	Association string  `json:"author_association"`
+	CreatedAt   string  `json:"created_at"`
 	UpdatedAt   string  `json:"updated_at"`
 	Head        *end    `json:"head"`
 	Base        *end    `json:"base"`
@@ -82,6 +87,7 @@ type comment struct {
 	State       string `json:"state"`
 	User        user   `json:"user"`
 	Association string `json:"author_association"`
+	CreatedAt   string `json:"created_at"`
 	UpdatedAt   string `json:"updated_at"`
 	SubmittedAt string `json:"submitted_at"`
 	App         *app   `json:"performed_via_github_app"`
@@ -168,6 +174,17 @@ func (r repo) path() string {
 	return r.FullName
 }
 
+// names are all that the app is known by.
+func (a *app) names() []string {
+	switch {
+	case a == nil:
+		return nil
+	case a.ID == 0:
+		return []string{a.Slug}
+	}
+	return []string{a.Slug, number(a.ID)}
+}
+
 // name of the app: its slug if it has one.
 func (a *app) name() string {
 	switch {
@@ -176,7 +193,7 @@ func (a *app) name() string {
 	case a.Slug == "" && a.ID != 0:
 		return number(a.ID)
 	}
-	return clean(a.Slug)
+	return mark.Line(a.Slug)
 }
 
 // draft reports whether a pull request is one. Old servers do not say so.
@@ -229,7 +246,7 @@ func messageKey(in, key []byte) bool {
 	switch string(key) {
 	case "action", "number", "issue", "pull_request", "is_pull", "comment", "review", "label", "assignee",
 		"requested_reviewer", "requested_team", "changes", "repository", "sender", "check_run", "check_suite",
-		"workflow_run", "id", "sha", "state", "context", "updated_at", "branches", "before", "after", "title",
+		"workflow_run", "id", "sha", "state", "context", "created_at", "updated_at", "branches", "before", "after", "title",
 		"draft", "merged", "merged_at", "user", "labels", "author_association", "head", "base",
 		"performed_via_github_app", "head_branch", "base_branch", "head_repo", "base_repo", "ref", "repo", "body",
 		"content", "type", "submitted_at", "name", "head_sha", "status", "conclusion", "completed_at", "run_attempt",

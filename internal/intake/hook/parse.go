@@ -10,8 +10,12 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
 )
+
+// maxGUID bounds the forge's id of a delivery, in bytes.
+const maxGUID = 128
 
 // Parse reads a delivery. It looks at no signature, and at nothing but its
 // arguments. A body of a form (GitHub can be told to send one) is replaced by the
@@ -27,7 +31,7 @@ func Parse(h Hook, header http.Header, body []byte) (Parsed, error) {
 	}
 	r := reading{hook: h}
 	r.Delivery = slot.Delivery{
-		GUID: guid(h.Forge, header), Event: clean(event), Body: body, Size: int64(len(body)),
+		GUID: guid(h.Forge, header), Event: mark.Line(event), Body: body, Size: int64(len(body)),
 	}
 	r.About.Kind = "none"
 	if h.Forge == GitLab {
@@ -54,7 +58,7 @@ type reading struct {
 }
 
 func (r *reading) ignore(format string, args ...any) {
-	r.Events, r.Ignored = nil, clean(fmt.Sprintf(format, args...))
+	r.Events, r.Ignored = nil, mark.Line(fmt.Sprintf(format, args...))
 }
 
 // at sets the repository.
@@ -76,8 +80,8 @@ func (r *reading) at(path, web string) {
 }
 
 // about sets the ref; it reports whether there is one.
-func (r *reading) about(kind string, mark byte, n int64) bool {
-	ref, ok := refTo(r.host, r.path, mark, n)
+func (r *reading) about(kind string, sign byte, n int64) bool {
+	ref, ok := mark.Ref(r.host, r.path, sign, n)
 	if !ok {
 		r.ignore("names no ref")
 		return false
@@ -90,7 +94,7 @@ func (r *reading) about(kind string, mark byte, n int64) bool {
 func (r *reading) add(e slot.Event) {
 	e.Path = slot.PathWebhook
 	if e.Repo = e.Ref.Repo(); e.Ref.IsZero() {
-		e.Repo = repository(r.host, r.path)
+		e.Repo = mark.Repo(r.host, r.path)
 		if e.Repo == "" || e.Sha == "" {
 			r.ignore("names neither a ref nor a commit")
 			return
@@ -176,7 +180,7 @@ func guid(forge string, header http.Header) string {
 	}
 	for _, name := range names {
 		if s := header.Get(name); s != "" {
-			return short(s, maxGUID)
+			return mark.Short(s, maxGUID)
 		}
 	}
 	return ""

@@ -3,6 +3,8 @@ package hook
 import (
 	"strings"
 
+	"github.com/oneslot/oneslot/internal/intake/mark"
+	"github.com/oneslot/oneslot/internal/markup"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -21,8 +23,11 @@ type said struct {
 // say reads a comment or review as GitHub has it.
 func (r *reading) say(m *message, c *comment) said {
 	s := said{
-		text: c.Body, updated: moment(c.UpdatedAt, c.SubmittedAt), by: c.User, app: c.App, member: c.Association,
+		text: c.Body, updated: mark.Moment(c.SubmittedAt, c.CreatedAt, c.UpdatedAt), by: c.User, app: c.App, member: c.Association,
 		edited: m.Action == "edited",
+	}
+	if s.edited { // what it was made with stays, whatever becomes of it
+		s.updated = mark.Moment(c.UpdatedAt, c.SubmittedAt)
 	}
 	if c.ID != 0 {
 		s.id = number(c.ID)
@@ -58,12 +63,12 @@ func (r *reading) meaning(s said) (slot.EventKind, string) {
 	if s.edited && s.old == nil {
 		return "", ""
 	}
-	lines := spoken(s.text)
-	line := command(lines, r.hook.Commands)
-	hit := line == "" && mentions(lines, r.hook.Own)
+	lines := markup.Spoken(s.text)
+	line := markup.Command(lines, r.hook.Commands)
+	hit := line == "" && markup.Mentions(lines, r.hook.Own.Names()...)
 	if s.edited && (line != "" || hit) {
-		before := spoken(*s.old)
-		if line != "" && line == command(before, r.hook.Commands) || hit && mentions(before, r.hook.Own) {
+		before := markup.Spoken(*s.old)
+		if line != "" && line == markup.Command(before, r.hook.Commands) || hit && markup.Mentions(before, r.hook.Own.Names()...) {
 			return "", ""
 		}
 	}
@@ -83,7 +88,7 @@ func (r *reading) review(event string, m *message) {
 	if m.Review.Type != "" || event != "pull_request_review" { // Gitea: the event is the verdict, the sender the reviewer
 		_, verdict, _ = strings.Cut(strings.Replace(event, "_review_", "_", 1), "pull_request_")
 		s.text, s.by = m.Review.Content, m.Sender
-		s.updated = moment(s.updated, m.Pull.updatedAt())
+		s.updated = mark.Moment(s.updated, m.Pull.updatedAt())
 	}
 	if r.Ignored != "" || r.ownWords(s) {
 		return
@@ -119,7 +124,7 @@ func (t *thing) updatedAt() string {
 // ownWords ignores what oneslot itself wrote or changed, whoever touched it since.
 func (r *reading) ownWords(s said) bool {
 	own := r.hook.Own
-	if !own.login(r.facts.Actor) && !own.login(s.by.name()) && !own.app(s.app) {
+	if !own.Login(r.facts.Actor) && !own.Login(s.by.name()) && !own.App(s.app.names()...) {
 		return false
 	}
 	r.ignore("own: a comment of %s", s.by.name())
@@ -128,15 +133,10 @@ func (r *reading) ownWords(s said) bool {
 
 func (r *reading) addSaid(s said, kind slot.EventKind, line string) {
 	f := r.facts
-	f.Comment, f.App, f.Command = s.id, s.app.name(), clean(line)
+	f.Comment, f.App, f.Command = s.id, s.app.name(), mark.Line(line)
 	f.Association = association(user{Login: f.Actor}, s.by, s.member)
-	// A text without an id or a time is told apart by what it says.
-	mark := s.id
-	if s.id == "" || s.updated == "" {
-		mark += " " + digest(r.About.Sha+" "+s.by.name()+" "+s.text)
-	}
 	r.add(slot.Event{
 		Ref: r.About.Ref, Kind: kind, Sha: r.About.Sha, Facts: f,
-		Fingerprint: fingerprint(kind, s.updated, mark),
+		Fingerprint: mark.Said(kind, s.id, s.updated, r.About.Sha, s.by.name(), s.text),
 	})
 }

@@ -3,24 +3,36 @@ package queuetest
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Accept records an arrival.
-func (m *Memory) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
+func (m *Memory) Accept(ctx context.Context, a queue.Arrival) ([]queue.Accepted, error) {
 	unlock, err := m.step(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	d, again := m.deliver(a.Delivery)
-	kept := 0
-	for _, w := range a.Wishes {
-		if w.Event.At = m.now(); d != nil {
-			w.Event.Delivery = d.ID
+	wishes := slices.Clone(a.Wishes)
+	for i := range wishes {
+		if d != nil {
+			wishes[i].Event.Delivery = d.ID
 		}
+	}
+	done, kept := m.accept(wishes, a.AnyNew, again)
+	if d != nil && kept > 0 {
+		d.Body, d.File, d.Size = slices.Clone(a.Delivery.Body), a.Delivery.File, a.Delivery.Size
+	}
+	return done, nil
+}
+
+func (m *Memory) accept(wishes []queue.Wish, anyNew, again bool) (done []queue.Accepted, kept int) {
+	for _, w := range wishes {
+		w.Event.ID, w.Event.At = "", m.now()
 		rules := w.Policies
 		switch {
 		case len(rules) == 0:
@@ -29,17 +41,14 @@ func (m *Memory) Accept(ctx context.Context, a queue.Arrival) (done []queue.Acce
 			rules = []queue.Policy{{}}
 		}
 		for _, p := range rules {
-			one := m.wish(w, p, a.AnyNew, again)
+			one := m.wish(w, p, anyNew, again)
 			if one.Intake != slot.Duplicate {
 				kept++
 			}
 			done = append(done, one)
 		}
 	}
-	if d != nil && kept > 0 {
-		d.Body, d.File, d.Size = slices.Clone(a.Delivery.Body), a.Delivery.File, a.Delivery.Size
-	}
-	return done, nil
+	return done, kept
 }
 
 // deliver puts a delivery on record, without its body, or finds what it repeats.
@@ -73,7 +82,9 @@ func (m *Memory) wish(w queue.Wish, p queue.Policy, anyNew, again bool) queue.Ac
 		it = m.items[i]
 		item = it.ID
 	}
-	if of := m.repeats(w, item, anyNew, again); of != "" {
+	of, ended := m.repeats(w, item, anyNew, again)
+	still := !ended.IsZero() && it.StillTrue(p, ended, m.now())
+	if of != "" && !still {
 		answer.Intake, answer.Of = slot.Duplicate, of
 		return answer
 	}
@@ -87,7 +98,11 @@ func (m *Memory) wish(w queue.Wish, p queue.Policy, anyNew, again bool) queue.Ac
 		return answer
 	}
 	was, l := it.State, laneOf(it)
-	answer.Intake = it.Accept(e, p, m.now())
+	accept := it.Accept
+	if still {
+		accept = it.Remind
+	}
+	answer.Intake = accept(e, p, m.now())
 	r.State = queue.EventWaiting
 	switch {
 	case it.State == queue.Dead:
@@ -109,21 +124,53 @@ func (m *Memory) revive(item int64) {
 	}
 }
 
-// repeats names what a wish repeats; empty if it is new.
-func (m *Memory) repeats(w queue.Wish, item int64, anyNew, again bool) string {
+// repeats names what a wish repeats; empty if it is new. A condition that was handled
+// comes with the time when that was.
+func (m *Memory) repeats(w queue.Wish, item int64, anyNew, again bool) (of string, ended time.Time) {
 	e := w.Event
 	for _, o := range slices.Backward(m.events) {
 		same := o.Fingerprint == e.Fingerprint && o.Repo == e.Repo
 		handled := o.State == queue.EventDone || o.State == queue.EventSuperseded
 		switch {
-		case o.Item != item || item == 0 && o.State != queue.EventUnresolved:
+		case o.Item != item:
 		case again && o.Delivery == e.Delivery && o.Kind == e.Kind && same && o.State != queue.EventSkipped:
-			return e.Delivery
+			return e.Delivery, ended
+		case item == 0 && o.State != queue.EventUnresolved:
 		case w.Key != "" && m.keys[o.N] == w.Key:
-			return o.ID
+			return o.ID, ended
+		case e.Fingerprint != "" && same && handled && w.Condition:
+			return o.ID, m.ended[o.N]
 		case e.Fingerprint != "" && same && o.State != queue.EventSkipped && !(handled && anyNew):
-			return o.ID
+			return o.ID, ended
 		}
 	}
-	return ""
+	return "", ended
+}
+
+// Resolve puts wishes in the place of an unresolved event.
+func (m *Memory) Resolve(ctx context.Context, n int64, wishes []queue.Wish, reason string) (done []queue.Accepted, err error) {
+	if err := queue.Resolvable(wishes); err != nil {
+		return nil, err
+	}
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	i := slices.IndexFunc(m.events, func(e *queue.Record) bool { return e.N == n && e.State == queue.EventUnresolved })
+	if i < 0 {
+		return nil, queue.ErrStale
+	}
+	e := m.events[i]
+	wishes = slices.Clone(wishes)
+	for i := range wishes {
+		wishes[i].Event.Delivery = e.Delivery
+	}
+	done, _ = m.accept(wishes, false, false)
+	state := queue.EventSkipped
+	if len(wishes) > 0 {
+		state, e.By, reason = queue.EventResolved, queue.First(done), queue.About(wishes)
+	}
+	m.end(e, state, reason)
+	return done, nil
 }

@@ -49,7 +49,11 @@ func (m *Memory) Events(ctx context.Context, f queue.Filter) (list []queue.Recor
 		return nil, err
 	}
 	defer unlock()
-	for _, e := range slices.Backward(m.events) {
+	order := slices.Clone(m.events)
+	if !f.Oldest {
+		slices.Reverse(order)
+	}
+	for _, e := range order {
 		switch {
 		case !f.Ref.IsZero() && e.Ref != f.Ref, f.Rule != nil && e.Rule != *f.Rule, f.State != "" && string(e.State) != f.State,
 			f.Run != "" && e.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:

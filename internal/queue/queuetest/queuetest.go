@@ -51,7 +51,7 @@ type test struct {
 
 func run(t runner, open opener) {
 	t.Helper()
-	for _, tests := range [][]test{intakeTests(), repeatTests(), orderTests(), runTests(), gateTests(), keepTests()} {
+	for _, tests := range [][]test{intakeTests(), repeatTests(), orderTests(), runTests(), gateTests(), keepTests(), conditionTests(), resolveTests()} {
 		for _, tt := range tests {
 			t.sub(tt.name, func(t runner) {
 				tt.f(&bench{runner: t, ctx: context.Background(), Harness: open(t), policy: policy("fix")})

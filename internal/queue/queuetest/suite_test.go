@@ -44,6 +44,8 @@ func TestSuiteCatches(t *testing.T) {
 		{"NotesTheIdBeforeTheEvent", func(m *Memory) queue.Store { return &hasty{Memory: m, seen: map[string]bool{}} },
 			[]string{"C25/AnUnwantedDeliveryIsJudgedAnew", "Repeat/WhatWasSkippedIsJudgedAnew"}},
 		{"ADeferralIsAFailure", func(m *Memory) queue.Store { return costly{m} }, []string{"P6/DeferringIsFree"}},
+		{"AConditionIsAlwaysNew", func(m *Memory) queue.Store { return eager{m} },
+			[]string{"StillTrue/SeenToAgainAfterAWhile", "StillTrue/AfterAllAttemptsItIsDead"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &recorder{TB: t}

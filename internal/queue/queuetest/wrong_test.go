@@ -67,3 +67,14 @@ func (w costly) Defer(ctx context.Context, item int64, run string, until time.Ti
 	}
 	return err
 }
+
+// eager takes a condition for new each time that it is seen.
+type eager struct{ *Memory }
+
+func (w eager) Accept(ctx context.Context, a queue.Arrival) ([]queue.Accepted, error) {
+	for i := range a.Wishes {
+		a.AnyNew = a.AnyNew || a.Wishes[i].Condition
+		a.Wishes[i].Condition = false
+	}
+	return w.Memory.Accept(ctx, a)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -18,7 +19,8 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (claim.Grant, er
 	q := step("claim", "/claims", wire.FromRequest(req))
 	q.patient = req.Ticket != nil // it waits in line, also for the server
 	g, err := ask(ctx, s, q, func(g wire.Grant) bool {
-		return g.Claim.Claim == req.Key.Claim && g.Ref == req.Ref && g.Fence > 0 && !g.Ended && g.Left > 0
+		// A server that knows of no covers would leave them out.
+		return g.Claim.Claim == req.Key.Claim && g.Ref == req.Ref && slices.Equal(g.Slot().Also, req.Covers()) && g.Fence > 0 && !g.Ended && g.Left > 0
 	})
 	if err != nil {
 		return claim.Grant{}, err
@@ -110,7 +112,7 @@ func (s *Store) AskStop(ctx context.Context, id, reason string) (slot.Claim, err
 // Look implements claim.Store.
 func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 	l, err := ask(ctx, s, get("look", "/slot", about(ref)), func(l wire.Look) bool {
-		return l.Ref == ref && (l.Newest == nil || l.Newest.Ref == ref && l.Newest.Claim != "")
+		return l.Ref == ref && (l.Newest == nil || l.Newest.Claim != "" && (l.Newest.Ref == ref || slices.Contains(l.Newest.Also, ref)))
 	})
 	return l.Slot(), err
 }

@@ -90,7 +90,7 @@ func (s *Store) Dir() string { return s.opt.Dir }
 // and its boot, too.
 func (s *Store) Capabilities() claim.Capabilities {
 	return claim.Capabilities{
-		Name: "remote", CrossProcess: true, CrossHost: true, Notifies: true, BootTime: s.unix, Limits: true,
+		Name: "remote", CrossProcess: true, CrossHost: true, Notifies: true, BootTime: s.unix, Limits: true, Covers: true,
 		Tick: time.Millisecond,
 	}
 }

@@ -40,8 +40,8 @@ func (s *Store) Acquire(ctx context.Context, req claim.Request) (g claim.Grant, 
 // acquire checks and takes. The free slot, which is the usual one, costs one
 // statement beside its decision; everything else reads first.
 func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
-	if req.Displace == nil && req.Ticket == nil && req.Limits.IsZero() {
-		g, err := t.take(req, nil, slot.ReasonFree, "", `WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim`)
+	if req.Displace == nil && req.Ticket == nil && req.Limits.IsZero() && len(req.Also) == 0 {
+		g, err := t.take(req, 0, nil, slot.ReasonFree, "", "WHERE slot.live = 0 AND slot.waiting = 0 AND slot.claim <> excluded.claim AND NOT "+covered)
 		if err != nil || g.Claim.ID != "" {
 			return g, nil, err
 		}
@@ -58,49 +58,49 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 			return claim.Grant{}, nil, err
 		}
 	}
-	hold, err := t.holdOn(req.Ref)
+	g, err := t.gather(req, r)
 	if err != nil {
 		return claim.Grant{}, nil, err
 	}
-	if hold != nil {
-		return t.refuse(req, r, &slot.DeferError{Ref: req.Ref, Reason: slot.ReasonHold, Hold: hold,
-			Detail: fmt.Sprintf("%s is on hold by %s: %s", hold.Scope, hold.By, hold.Reason)})
-	}
-	reason, detail, ok := t.takeable(req, r)
-	if !ok {
-		return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: r.claim, Store: t.w.s.Address()})
-	}
-	if !req.Head && reason != slot.ReasonResumed {
-		first, err := t.first(r, req.Ticket)
+	for _, s := range g.slots {
+		hold, err := t.holdOn(s.claim.Ref)
 		if err != nil {
 			return claim.Grant{}, nil, err
 		}
-		if !first {
-			return t.refuse(req, r, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: t.w.s.Address()})
+		if hold != nil {
+			return t.refuse(req, r, s, &slot.DeferError{Ref: req.Ref, Reason: slot.ReasonHold, Hold: hold,
+				Detail: fmt.Sprintf("%s is on hold by %s: %s", hold.Scope, hold.By, hold.Reason)})
 		}
 	}
-	if full, err := t.over(req, r); err != nil {
+	for i := range g.holders {
+		h := &g.holders[i]
+		var ok bool
+		if h.reason, h.detail, ok = t.takeable(req, h.row); !ok {
+			return t.refuse(req, r, h.row, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: h.row.claim,
+				Detail: claim.Shared(req, h.of, h.row.claim), Store: t.w.s.Address()})
+		}
+	}
+	if !req.Head && g.reason() != slot.ReasonResumed {
+		for _, s := range g.slots {
+			first, err := t.first(s, req.Ticket)
+			if err != nil {
+				return claim.Grant{}, nil, err
+			}
+			if !first {
+				return t.refuse(req, r, s, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonLine, Store: t.w.s.Address()})
+			}
+		}
+	}
+	if full, err := t.over(req, g); err != nil {
 		return claim.Grant{}, nil, err
 	} else if full != nil {
-		return t.refuse(req, r, full)
-	}
-	var displaced *slot.Claim
-	if r.live {
-		c := r.claim
-		displaced = &c
+		return t.refuse(req, r, r, full)
 	}
 	if err := t.unsay(r, req); err != nil {
 		return claim.Grant{}, nil, err
 	}
-	g, err := t.take(req, displaced, reason, detail, "WHERE true")
-	if err == nil && req.Ticket != nil {
-		err = t.leave(r.id, req.Ticket.ID)
-	}
-	if err == nil && r.waiting > 0 {
-		// A turn that somebody passed (by force, say) is over: the next one counts.
-		err = t.exec("UPDATE waiter SET turn = 0 WHERE slot = ? AND turn <> 0", r.id)
-	}
-	return g, nil, err
+	out, err := t.takeAll(req, g)
+	return out, nil, err
 }
 
 // takeable says whether the slot can be had, and on what ground.
@@ -108,7 +108,7 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 	if !r.live {
 		return slot.ReasonFree, "", true
 	}
-	if d := req.Displace; d != nil && d.Claim == r.claim.ID {
+	if d := req.Displaces(r.claim.ID); d != nil {
 		parked := r.claim.Kind == slot.Waiting // nobody works under it, so nobody is dead or overdue
 		switch {
 		case d.Why == claim.Forced,
@@ -130,7 +130,9 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 // take writes the new claim over the slot's row (or makes the row) where cond
 // holds, unless the ref or its repository is on hold; and the decision and the
 // run that belong to it. Where it does not hold, the grant is empty.
-func (t *tx) take(req claim.Request, displaced *slot.Claim, reason, detail, cond string) (g claim.Grant, err error) {
+//
+// The fence is at least floor: what was covered had others.
+func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason, detail, cond string) (g claim.Grant, err error) {
 	ttl, phase := req.TTL, slot.Running
 	if req.Kind == slot.Supervised {
 		ttl, phase = slot.StartTTL+req.Grace, slot.Starting
@@ -138,8 +140,8 @@ func (t *tx) take(req claim.Request, displaced *slot.Claim, reason, detail, cond
 	h, d := req.Holder, claim.Granted(req, 0, displaced, reason, detail)
 	var id, seq int64
 	ok, err := t.one(`INSERT INTO slot (slug, ref, fence, live, seq, said, claim, token, program, kind, phase, host, boot, ns, pid,
-			ticks, holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires)
-		SELECT ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
+			ticks, holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires, also)
+		SELECT ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 		WHERE NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?))
 		ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, seq = slot.seq + 1,
 			said = excluded.said, claim = excluded.claim,
@@ -148,12 +150,12 @@ func (t *tx) take(req claim.Request, displaced *slot.Claim, reason, detail, cond
 			uid = excluded.uid, path = excluded.path, command = excluded.command, run = excluded.run, dir = excluded.dir,
 			warden = excluded.warden, bound = excluded.bound, ttl = excluded.ttl, grace = excluded.grace, began = excluded.began,
 			deadline = excluded.deadline, since_at = excluded.since_at, renewed_at = excluded.renewed_at,
-			expires = excluded.expires, stop = '', ended_at = 0, outcome = '', asked = '' `+cond+`
+			expires = excluded.expires, stop = '', ended_at = 0, outcome = '', asked = '', also = excluded.also `+cond+`
 		RETURNING id, seq, fence`,
-		[]any{req.Ref.Slug(), req.Ref.String(), min(t.ms(), maxFence), saying(d), req.Key.Claim, claim.HashToken(req.Key.Token),
+		[]any{req.Ref.Slug(), req.Ref.String(), max(min(t.ms(), maxFence), floor), saying(d), req.Key.Claim, claim.HashToken(req.Key.Token),
 			level(), string(req.Kind), string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID,
 			int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound,
-			int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(),
+			int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(), alsoText(req),
 			req.Ref.String(), req.Ref.Repo()},
 		&id, &seq, &d.Fence)
 	switch {
@@ -179,7 +181,7 @@ func (t *tx) claimOf(req claim.Request, fence int64) slot.Claim {
 	c := slot.Claim{
 		ID: req.Key.Claim, Ref: req.Ref, Kind: req.Kind, Phase: slot.Running, Fence: fence, Holder: req.Holder,
 		Run: req.Run, Dir: req.Dir, Warden: req.Warden, Bound: req.Bound, TTL: req.TTL, Grace: req.Grace,
-		Since: t.wall.UTC().Truncate(time.Millisecond), Left: req.TTL,
+		Also: req.Covers(), Since: t.wall.UTC().Truncate(time.Millisecond), Left: req.TTL,
 	}
 	if req.Kind == slot.Supervised {
 		c.Phase, c.Left = slot.Starting, slot.StartTTL+req.Grace
@@ -199,15 +201,22 @@ func (t *tx) again(req claim.Request, r *row) (claim.Grant, error, error) {
 	return claim.Grant{Claim: r.claim}, nil, nil
 }
 
-// refuse records a refusal and, for a caller that waits, its place in line.
-func (t *tx) refuse(req claim.Request, r *row, refusal error) (claim.Grant, error, error) {
+// refuse records a refusal and, for a caller that waits, its place in line. The end
+// of what is in the way, in the slot by, has it look again.
+func (t *tx) refuse(req claim.Request, r, by *row, refusal error) (claim.Grant, error, error) {
 	place, err := t.place(r, req)
 	if err != nil {
+		return claim.Grant{}, nil, err
+	}
+	if err := t.want(by.id, r.id); err != nil {
 		return claim.Grant{}, nil, err
 	}
 	switch e := refusal.(type) {
 	case *slot.BusyError:
 		e.Place = place
+		if e.Reason == slot.ReasonLine && by != r {
+			e.Detail = "it goes together with " + by.claim.Ref.String() + ", for which others wait"
+		}
 	case *slot.DeferError:
 		e.Place = place
 	}

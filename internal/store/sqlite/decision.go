@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -104,7 +105,11 @@ func (s *Store) Prune(ctx context.Context, before time.Time) (n int, err error) 
 		if n = int(k); err != nil {
 			return err
 		}
-		return t.exec("DELETE FROM run WHERE state = 'ended' AND tree_gone_at > 0 AND ended_at < ?", before.UnixMilli())
+		return errors.Join(
+			t.exec("DELETE FROM run WHERE state = 'ended' AND tree_gone_at > 0 AND ended_at < ?", before.UnixMilli()),
+			t.exec(`DELETE FROM cover WHERE NOT EXISTS (SELECT 1 FROM slot l WHERE l.id = cover.lead AND l.live = 1 AND l.claim = cover.claim)
+				AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = cover.run)`),
+			t.exec("DELETE FROM want WHERE asker NOT IN (SELECT slot FROM waiter) AND asker NOT IN (SELECT slot FROM item WHERE deferred <> 0)"))
 	})
 	return n, err
 }

@@ -38,9 +38,34 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 				return err
 			}
 		}
-		return nil
+		return t.wakePaused(scope)
 	})
 	return was, err
+}
+
+func within(ref slot.Ref, scope string) bool { return ref.String() == scope || ref.Repo() == scope }
+
+// wakePaused has those look again that a pause kept from a slot beside their own.
+func (t *tx) wakePaused(scope string) error {
+	var ids []int64
+	err := t.all("SELECT id, ref FROM slot WHERE id IN (SELECT slot FROM want)", nil, func(sc scanner) error {
+		var id int64
+		var text string
+		if err := sc.Scan(&id, &text); err != nil {
+			return err
+		}
+		ref, err := slot.ParseCanonical(text)
+		if err == nil && within(ref, scope) {
+			ids = append(ids, id)
+		}
+		return err
+	})
+	for i := 0; err == nil && i < len(ids); i++ {
+		if _, err = t.wakeDeferred("slot IN (SELECT asker FROM want WHERE slot = ?) AND reason GLOB ?", ids[i], slot.ReasonHold+"*"); err == nil {
+			err = t.wakeWanted(ids[i])
+		}
+	}
+	return err
 }
 
 // paused lists the slots within scope that somebody waits for.
@@ -48,7 +73,7 @@ func (t *tx) paused(scope string) ([]*row, error) {
 	var list []*row
 	err := t.all("SELECT "+rowColumns+" FROM slot WHERE id IN (SELECT slot FROM waiter)", nil, func(sc scanner) error {
 		r, err := scanRow(sc)
-		if err == nil && (r.claim.Ref.String() == scope || r.claim.Ref.Repo() == scope) {
+		if err == nil && within(r.claim.Ref, scope) {
 			list = append(list, &r)
 		}
 		return err

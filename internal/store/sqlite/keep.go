@@ -100,7 +100,7 @@ func (t *tx) start(key claim.Key) (lease claim.Lease, refused, err error) {
 	var ttl int64
 	ok, err := t.one(`UPDATE slot SET phase = 'running', deadline = ? + ttl, renewed_at = ?, expires = ? + ttl / 1000000
 		WHERE slug = ? AND claim = ? AND token = ? AND live = 1 AND kind = 'supervised' AND phase = 'starting'
-			AND boot = ? AND began >= ? AND NOT EXISTS (SELECT 1 FROM run
+			AND boot = ? AND began >= ? AND also = '' AND NOT EXISTS (SELECT 1 FROM cover WHERE cover.slot = slot.id) AND NOT EXISTS (SELECT 1 FROM run
 				WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)
 		RETURNING run, ttl`, []any{int64(t.boot), t.ms(), t.ms(), claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token),
 		t.w.s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)}, &run, &ttl)
@@ -129,12 +129,16 @@ func (t *tx) start(key claim.Key) (lease claim.Lease, refused, err error) {
 		return lease, &slot.LostError{Claim: key.Claim, Reason: fmt.Sprintf("it was starting for more than %v", slot.StartMax)}, nil
 	}
 	var earlier string
-	found, err := t.one("SELECT id FROM run WHERE slot = ? AND tree_gone_at = 0 AND id <> ? AND boot = ? LIMIT 1",
-		[]any{r.id, c.Run, c.Holder.Process.Boot}, &earlier) // earlier ones of the holder's host
+	var of int64
+	found, err := t.one("SELECT r.id, r.slot FROM run r WHERE "+openRuns+" AND r.id <> ? LIMIT 1",
+		append(openArgs(r, c.Holder.Process.Boot), c.Run), &earlier, &of) // earlier ones of the holder's host
 	if err != nil {
 		return lease, nil, err
 	}
 	if found {
+		if err := t.want(of, r.id); err != nil {
+			return lease, nil, err
+		}
 		return lease, &slot.BusyError{Ref: c.Ref, Reason: slot.ReasonUnstopped, Claim: *c, Store: t.w.s.Address(),
 			Detail: "run " + earlier + " is not known to be gone"}, nil
 	}
@@ -160,14 +164,14 @@ func (s *Store) Release(ctx context.Context, key claim.Key, out slot.Outcome) (c
 
 func (t *tx) release(key claim.Key, out slot.Outcome) (c slot.Claim, refused, err error) {
 	var r row
-	var ref string
+	var ref, also string
 	c = slot.Claim{ID: key.Claim, Ended: true, EndedAt: t.wall.UTC().Truncate(time.Millisecond), Outcome: out}
 	before, between := said(claim.Closed(c, out))
 	ok, err := t.one(`UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = seq + 1, said = ? || path || ? || run
 		WHERE slug = ? AND claim = ? AND token = ? AND live = 1
-		RETURNING id, seq, waiting, ref, kind, fence, path, run`,
+		RETURNING id, seq, waiting, ref, kind, fence, path, run, also`,
 		[]any{t.ms(), encode(out), before, between, claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
-		&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run)
+		&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run, &also)
 	if err != nil {
 		return c, nil, err
 	}
@@ -181,16 +185,24 @@ func (t *tx) release(key claim.Key, out slot.Outcome) (c slot.Claim, refused, er
 	if c.Ref, err = slot.ParseCanonical(ref); err != nil {
 		return c, nil, err
 	}
+	if c.Also, err = alsoOf(c.ID, also); err != nil {
+		return c, nil, err
+	}
 	if err := t.closeRun(c.Run, out); err != nil {
 		return c, nil, err
 	}
-	if err := t.wakeSlot(r.id); err != nil {
+	d := claim.Closed(c, out)
+	if err := t.insert(r.id, r.seq, d); err != nil {
 		return c, nil, err
 	}
-	if err := t.callHead(&r); err != nil {
+	had, err := t.uncover(r.id, c, d)
+	for i := 0; err == nil && i < len(had); i++ {
+		err = t.freed(had[i])
+	}
+	if err != nil {
 		return c, nil, err
 	}
-	return c, nil, t.insert(r.id, r.seq, claim.Closed(c, out))
+	return c, nil, t.free(&r)
 }
 
 // Park implements claim.Store.

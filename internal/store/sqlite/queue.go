@@ -39,7 +39,9 @@ func (q *Queue) change(ctx context.Context, what string, item int64, run string,
 		if err != nil {
 			return nil, err
 		}
-		w.free = r != nil && !r.live && r.waiting == 0
+		if w.free, err = t.vacant(r); err != nil {
+			return nil, err
+		}
 		if err := fn(t, w); err != nil {
 			return nil, err
 		}

@@ -43,14 +43,21 @@ func textOf(w queue.Wish) (t wishText, err error) {
 	return t, err
 }
 
-// Accept implements queue.Store.
-func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
-	// Here, not while others wait for the writer.
-	texts := make([]wishText, len(a.Wishes))
-	for i, w := range a.Wishes {
+func textsOf(wishes []queue.Wish) (texts []wishText, err error) {
+	texts = make([]wishText, len(wishes))
+	for i, w := range wishes {
 		if texts[i], err = textOf(w); err != nil {
 			return nil, fmt.Errorf("%w: a wish: %w", slot.ErrUsage, err)
 		}
+	}
+	return texts, nil
+}
+
+// Accept implements queue.Store.
+func (q *Queue) Accept(ctx context.Context, a queue.Arrival) (done []queue.Accepted, err error) {
+	texts, err := textsOf(a.Wishes) // here, not while others wait for the writer
+	if err != nil {
+		return nil, err
 	}
 	var body any
 	if d := a.Delivery; d != nil && d.Body != nil { // a fifth of the pages to be written
@@ -76,8 +83,16 @@ func (t *tx) accept(a *arrival) (done []queue.Accepted, err error) {
 	if err := t.deliver(a); err != nil {
 		return nil, err
 	}
+	if done, err = t.wishes(a); err != nil {
+		return nil, err
+	}
+	return done, t.keepBody(a)
+}
+
+// wishes judges each wish of an arrival.
+func (t *tx) wishes(a *arrival) (done []queue.Accepted, err error) {
 	for i, w := range a.Wishes {
-		w.Event.At = t.now()
+		w.Event.ID, w.Event.At = "", t.now()
 		if a.delivery != 0 {
 			w.Event.Delivery = queue.DeliveryID(a.delivery)
 		}
@@ -101,7 +116,7 @@ func (t *tx) accept(a *arrival) (done []queue.Accepted, err error) {
 		}
 		done = append(done, some...)
 	}
-	return done, t.keepBody(a)
+	return done, nil
 }
 
 // deliver puts the delivery on record, or finds the one that it repeats.
@@ -203,14 +218,21 @@ func (t *tx) wish(a *arrival, w queue.Wish, k int, text wishText) (queue.Accepte
 	if err != nil {
 		return answer, err
 	}
+	accept := it.Accept
 	if it.ID != 0 {
-		if answer.Of, err = t.repeats(a, w, it.ID); err != nil || answer.Of != "" {
-			answer.Intake = slot.Duplicate
+		of, handled, err := t.repeats(a, w, it.ID)
+		switch {
+		case err != nil:
 			return answer, err
+		case handled != 0 && it.StillTrue(p, wallTime(handled), now):
+			accept = it.Remind
+		case of != "":
+			answer.Intake, answer.Of = slot.Duplicate, of
+			return answer, nil
 		}
 	}
 	was := it.State
-	answer.Intake = it.Accept(e, p, now)
+	answer.Intake = accept(e, p, now)
 	state, reason := queue.EventWaiting, ""
 	if it.State == queue.Dead {
 		state, reason, answer.Reason = queue.EventDead, it.Reason, it.Reason
@@ -251,29 +273,30 @@ func (t *tx) workFor(ref slot.Ref, slug string, p queue.Policy, text string) (w 
 	return w, err
 }
 
-// repeats names the event or the delivery that a wish repeats; empty if it is new.
-func (t *tx) repeats(a *arrival, w queue.Wish, item int64) (of string, err error) {
+// repeats names the event or the delivery that a wish repeats; empty if it is new. A
+// condition that was handled comes with the time when that was, in ms.
+func (t *tx) repeats(a *arrival, w queue.Wish, item int64) (of string, handled int64, err error) {
 	e := w.Event
 	if of, err := t.redelivered(a, w, item); err != nil || of != "" {
-		return of, err
+		return of, 0, err
 	}
 	var n int64
 	if w.Key != "" {
 		is, err := t.one("SELECT n FROM event WHERE item = ? AND key = ? AND key <> '' LIMIT 1", []any{item, w.Key}, &n)
 		if err != nil || is {
-			return queue.EventID(n), err
+			return queue.EventID(n), 0, err
 		}
 	}
 	if e.Fingerprint != "" {
 		// Dead letters wait, too: for a person, or for something new.
-		is, err := t.one(`SELECT n FROM event WHERE item = ? AND fingerprint = ?
+		is, err := t.one(`SELECT n, iif(? AND state IN ('done', 'superseded'), ended_at, 0) FROM event WHERE item = ? AND fingerprint = ?
 			AND (state IN ('waiting', 'dead') OR NOT ? AND state IN ('done', 'superseded')) ORDER BY n DESC LIMIT 1`,
-			[]any{item, e.Fingerprint, a.AnyNew}, &n)
+			[]any{w.Condition, item, e.Fingerprint, a.AnyNew && !w.Condition}, &n, &handled)
 		if err != nil || is {
-			return queue.EventID(n), err
+			return queue.EventID(n), handled, err
 		}
 	}
-	return "", nil
+	return "", 0, nil
 }
 
 // redelivered names the delivery if the same came of it before, and was not

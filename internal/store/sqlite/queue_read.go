@@ -123,7 +123,11 @@ func (q *Queue) Events(ctx context.Context, f queue.Filter) ([]queue.Record, err
 	default:
 		w.and("e.state = ?", f.State)
 	}
-	end := w.first("e.n DESC", f.Limit)
+	by := "e.n DESC"
+	if f.Oldest {
+		by = "e.n"
+	}
+	end := w.first(by, f.Limit)
 	return q.events(ctx, db, "SELECT "+eventColumns+eventTables+end, w.args...)
 }
 

@@ -41,7 +41,7 @@ type rank struct {
 	priority int
 }
 
-const workColumns = `i.id, i.slot, s.ref, i.policy, i.state, i.lane, i.run, i.told, i.attempts, i.laters, i.defers, i.sha, i.kinds,
+const workColumns = `i.id, i.slot, s.ref, i.policy, i.state, i.lane, i.run, i.told, i.attempts, i.laters, i.spent, i.defers, i.sha, i.kinds,
 	i.fresh, i.reason, i.detail, i.due, i.age, i.burst, i.last, i.deferred, i.person, i.asked`
 
 const workTables = " FROM item i JOIN slot s ON s.id = i.slot "
@@ -67,7 +67,7 @@ func scanItem(sc scanner, more ...any) (*work, string, error) {
 	var ref, kinds string
 	var age, burst, last, deferred int64
 	err := sc.Scan(append([]any{
-		&w.ID, &w.slot, &ref, &w.policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Defers,
+		&w.ID, &w.slot, &ref, &w.policy, (*string)(&w.State), &w.lane, &w.Run, &w.Told, &w.Attempts, &w.Laters, &w.Spent, &w.Defers,
 		&w.Sha, &kinds, &w.Fresh, &w.Reason, &w.Detail, &w.due, &age, &burst, &last, &deferred, &w.Person, &w.Asked,
 	}, more...)...)
 	for k := range strings.FieldsSeq(kinds) {
@@ -120,21 +120,21 @@ func (t *tx) keep(w *work) (err error) {
 	t.woke = t.woke || f.lane != 0 && (w.ID == 0 || f.due < w.due || w.due == 0)
 	// A burst changes nothing that an index is made of; each would be written anew.
 	if w.ID != 0 && f == w.found {
-		return t.exec(`UPDATE item SET policy = ?, told = ?, attempts = ?, laters = ?, defers = ?, sha = ?, kinds = ?, fresh = ?,
+		return t.exec(`UPDATE item SET policy = ?, told = ?, attempts = ?, laters = ?, spent = ?, defers = ?, sha = ?, kinds = ?, fresh = ?,
 			detail = ?, burst = ?, last = ?, person = ?, asked = ? WHERE id = ?`,
-			w.policy, w.Told, w.Attempts, w.Laters, w.Defers, w.Sha, kinds.String(), w.Fresh,
+			w.policy, w.Told, w.Attempts, w.Laters, w.Spent, w.Defers, w.Sha, kinds.String(), w.Fresh,
 			w.Detail, msOf(w.Burst), msOf(w.Last), w.Person, w.Asked, w.ID)
 	}
-	row := []any{w.policy, string(f.state), f.lane, f.run, w.Told, w.Attempts, w.Laters, w.Defers, w.Sha, kinds.String(), w.Fresh,
+	row := []any{w.policy, string(f.state), f.lane, f.run, w.Told, w.Attempts, w.Laters, w.Spent, w.Defers, w.Sha, kinds.String(), w.Fresh,
 		f.reason, w.Detail, f.due, f.age, msOf(w.Burst), msOf(w.Last), f.deferred, w.Person, w.Asked}
 	if w.ID != 0 {
-		return t.exec(`UPDATE item SET policy = ?, state = ?, lane = ?, run = ?, told = ?, attempts = ?, laters = ?, defers = ?,
+		return t.exec(`UPDATE item SET policy = ?, state = ?, lane = ?, run = ?, told = ?, attempts = ?, laters = ?, spent = ?, defers = ?,
 			sha = ?, kinds = ?, fresh = ?, reason = ?, detail = ?, due = ?, age = ?, burst = ?, last = ?, deferred = ?,
 			person = ?, asked = ? WHERE id = ?`, append(row, w.ID)...)
 	}
-	w.ID, err = t.add(`INSERT INTO item (policy, state, lane, run, told, attempts, laters, defers, sha, kinds, fresh,
+	w.ID, err = t.add(`INSERT INTO item (policy, state, lane, run, told, attempts, laters, spent, defers, sha, kinds, fresh,
 			reason, detail, due, age, burst, last, deferred, person, asked, slot, rule)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(row, w.slot, w.Policy.Rule)...)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, append(row, w.slot, w.Policy.Rule)...)
 	return err
 }
 

@@ -15,7 +15,19 @@ func (s *Store) look(ctx context.Context, slug string) (*row, error) {
 	if err != nil || !ok {
 		return nil, err
 	}
-	r, err := scanRow(db.QueryRowContext(ctx, "SELECT "+rowColumns+" FROM slot WHERE slug = ?", slug))
+	return s.lookBy(ctx, db, "SELECT "+rowColumns+" FROM slot WHERE slug = ?", slug)
+}
+
+// lead is the slot whose live claim covers another; nil if there is none.
+func (s *Store) lead(ctx context.Context, r *row) (*row, error) {
+	if r.live || s.read.old() {
+		return nil, nil
+	}
+	return s.lookBy(ctx, s.read, leadOf, r.id, r.id)
+}
+
+func (s *Store) lookBy(ctx context.Context, db *reads, query string, args ...any) (*row, error) {
+	r, err := scanRow(db.QueryRowContext(ctx, query, args...))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -35,7 +47,14 @@ func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 	}
 	if r != nil {
 		out.Waiting = r.waiting
-		if r.claim.ID != "" {
+		lead, err := s.lead(ctx, r)
+		if err != nil {
+			return out, err
+		}
+		switch {
+		case lead != nil:
+			out.Newest = &lead.claim
+		case r.claim.ID != "":
 			out.Newest = &r.claim
 		}
 		if out.Line, err = s.queue(ctx, r); err != nil {

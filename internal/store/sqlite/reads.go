@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // readers is how many reads go on at once.
@@ -14,7 +16,23 @@ const readers = 4
 type reads struct {
 	*sql.DB
 	prepared sync.Map // *sql.Stmt by its text; each lives as long as the database
+	step3    atomic.Bool
 }
+
+// old reports whether the file lacks what step 3 of the schema adds: who only reads
+// leaves that to the first write.
+func (r *reads) old() bool { return !r.step3.Load() }
+
+// judge finds out whether it is old. What cannot be read is told by who reads it.
+func (r *reads) judge(ctx context.Context) {
+	var version int
+	if r.old() && r.DB.QueryRowContext(ctx, "SELECT version FROM meta").Scan(&version) == nil {
+		r.step3.Store(version >= 3)
+	}
+}
+
+// before is what reads of what step 3 added are to an old file.
+var before = strings.NewReplacer("i.spent", "0", ", also", ", ''")
 
 func openReads(path string) (*reads, error) {
 	db, err := sql.Open("sqlite", dsn(path, "ro", "_pragma=query_only(1)"))
@@ -43,6 +61,9 @@ func (r *reads) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // QueryContext is as that of sql.DB.
 func (r *reads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if r.old() {
+		query = before.Replace(query)
+	}
 	s, err := r.stmt(ctx, query)
 	if err != nil {
 		return nil, err
@@ -52,6 +73,9 @@ func (r *reads) QueryContext(ctx context.Context, query string, args ...any) (*s
 
 // QueryRowContext is as that of sql.DB.
 func (r *reads) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if r.old() {
+		query = before.Replace(query)
+	}
 	s, err := r.stmt(ctx, query)
 	if err != nil { // it tells again
 		return r.DB.QueryRowContext(ctx, query, args...)

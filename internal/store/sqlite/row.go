@@ -27,7 +27,7 @@ type row struct {
 
 const rowColumns = `id, waiting, seq, said, asked, live, token, boot, began, deadline, expires,
 	claim, ref, kind, phase, fence, host, holder_boot, ns, pid, ticks, uid, path, command,
-	run, dir, warden, bound, ttl, grace, since_at, renewed_at, stop, ended_at, outcome`
+	run, dir, warden, bound, ttl, grace, since_at, renewed_at, stop, ended_at, outcome, also`
 
 type scanner interface{ Scan(...any) error }
 
@@ -35,7 +35,7 @@ func scanRow(sc scanner) (row, error) {
 	var (
 		r                           row
 		c                           = &r.claim
-		ref, outcome                string
+		ref, outcome, also          string
 		ns, ticks                   int64
 		since, renewed, ended       int64
 		began, deadline, ttl, grace int64
@@ -43,7 +43,7 @@ func scanRow(sc scanner) (row, error) {
 	err := sc.Scan(&r.id, &r.waiting, &r.seq, &r.said, &r.asked, &r.live, &r.token, &r.boot, &began, &deadline, &r.expires,
 		&c.ID, &ref, (*string)(&c.Kind), (*string)(&c.Phase), &c.Fence, &c.Holder.Host, &c.Holder.Process.Boot, &ns, &c.Holder.Process.PID,
 		&ticks, &c.Holder.UID, &c.Holder.Path, &c.Holder.Command, &c.Run, &c.Dir, &c.Warden, &c.Bound,
-		&ttl, &grace, &since, &renewed, &c.StopReason, &ended, &outcome)
+		&ttl, &grace, &since, &renewed, &c.StopReason, &ended, &outcome, &also)
 	if err != nil {
 		return r, err
 	}
@@ -56,6 +56,9 @@ func scanRow(sc scanner) (row, error) {
 		if err := json.Unmarshal([]byte(outcome), &c.Outcome); err != nil {
 			return r, err
 		}
+	}
+	if c.Also, err = alsoOf(c.ID, also); err != nil {
+		return r, err
 	}
 	c.Ref, err = slot.ParseCanonical(ref)
 	return r, err
@@ -124,9 +127,14 @@ func said(d slot.Decision) (before, between string) {
 
 // find reads the slot's row in a transaction.
 func (t *tx) find(slug string) (*row, error) {
+	return t.row("SELECT "+rowColumns+" FROM slot WHERE slug = ?", slug)
+}
+
+// row reads the first slot that a query of rowColumns finds; nil if there is none.
+func (t *tx) row(query string, args ...any) (*row, error) {
 	var r row
 	found := false
-	err := t.rows("SELECT "+rowColumns+" FROM slot WHERE slug = ?", []any{slug}, func(sc scanner) (_ bool, err error) {
+	err := t.rows(query, args, func(sc scanner) (_ bool, err error) {
 		found = true
 		r, err = scanRow(sc)
 		return false, err

@@ -64,13 +64,58 @@ func (s *Store) TreeGone(ctx context.Context, run string, out slot.Outcome) erro
 		if err != nil || !known {
 			return err
 		}
-		return t.wakeSlot(id)
+		return t.treeGone(run, id)
 	})
+}
+
+// treeGone has those look again who had to wait for the end of a run's tree.
+func (t *tx) treeGone(run string, slotID int64) error {
+	ids := []int64{slotID}
+	err := t.all("SELECT slot FROM cover WHERE run = ? AND run <> ''", []any{run}, func(sc scanner) error {
+		var id int64
+		err := sc.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	for i := 0; err == nil && i < len(ids); i++ {
+		if err = t.wakeSlot(ids[i]); err == nil {
+			err = t.wakeWanted(ids[i])
+		}
+	}
+	return err
+}
+
+// openRuns are the runs r of a boot that may have left a tree in a slot, or in one
+// that its live claim covers.
+const openRuns = `r.tree_gone_at = 0 AND r.boot = ?3 AND r.id IN (
+	WITH g (id) AS (SELECT ?1 UNION SELECT slot FROM cover WHERE lead = ?1 AND claim = ?2)
+	SELECT o.id FROM run o WHERE o.slot IN (SELECT id FROM g) AND o.tree_gone_at = 0
+	UNION SELECT k.run FROM cover k WHERE k.slot IN (SELECT id FROM g))`
+
+// openArgs are the arguments of openRuns.
+func openArgs(r *row, boot string) []any {
+	claim := ""
+	if r.live {
+		claim = r.claim.ID
+	}
+	return []any{r.id, claim, boot}
 }
 
 // OpenRuns implements claim.Journal.
 func (s *Store) OpenRuns(ctx context.Context, ref slot.Ref) ([]slot.Run, error) {
-	return s.runs(ctx, "s.slug = ? AND r.tree_gone_at = 0 AND r.boot = ? ORDER BY r.n", ref.Slug(), s.opt.Clock.BootID())
+	return s.OpenRunsOf(ctx, ref, s.opt.Clock.BootID())
+}
+
+// OpenRunsOf is OpenRuns for another host, or an earlier boot.
+func (s *Store) OpenRunsOf(ctx context.Context, ref slot.Ref, boot string) ([]slot.Run, error) {
+	r, err := s.look(ctx, ref.Slug())
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if s.read.old() {
+		return s.runs(ctx, "r.slot = ? AND r.tree_gone_at = 0 AND r.boot = ? ORDER BY r.n", r.id, boot)
+	}
+	return s.runs(ctx, openRuns+" ORDER BY r.n", openArgs(r, boot)...)
 }
 
 // Run implements claim.Journal.

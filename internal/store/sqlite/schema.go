@@ -14,6 +14,7 @@ func steps() []step {
 	return append([]step{
 		{version: 1, minProgram: 1, sql: schema1},
 		{version: 2, minProgram: 1, sql: schema2},
+		{version: 3, minProgram: 1, sql: schema3},
 	}, nextSteps()...)
 }
 

@@ -111,7 +111,7 @@ func (s *Store) Dir() string { return filepath.Dir(s.path) }
 
 // Capabilities implements claim.Store.
 func (s *Store) Capabilities() claim.Capabilities {
-	return claim.Capabilities{Name: "sqlite", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Tick: time.Millisecond}
+	return claim.Capabilities{Name: "sqlite", CrossProcess: true, Notifies: true, BootTime: true, Limits: true, Covers: true, Tick: time.Millisecond}
 }
 
 // Close waits for writes under way and gives the file back. A process that is
@@ -181,5 +181,6 @@ func (s *Store) reader(ctx context.Context) (*reads, bool, error) {
 	if err := plausible(fi); err != nil {
 		return nil, false, s.unknown("read", err)
 	}
+	s.read.judge(ctx)
 	return s.read, true, nil
 }

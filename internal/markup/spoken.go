@@ -1,27 +1,26 @@
-package hook
+package markup
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
-// maxSpoken bounds how much of a text is read, in bytes: no forge but GitLab (1 MB)
-// takes much longer comments, and nobody writes commands that far down.
-const maxSpoken = 256 << 10
+// MaxRead bounds how much of a text is read, in bytes: no forge but GitLab (1 MB)
+// takes much longer comments, and nobody means what stands that far down.
+const MaxRead = 256 << 10
 
-// line is a line of what a comment's author says.
-type line struct {
-	raw  string // as written; empty if it does not begin as the author's own words
-	free string // without code and HTML comments
+// Line is a line that begins as the author's own words.
+type Line struct {
+	Raw string // as written
+	// Free is the line without code and HTML comments, each replaced by a NUL, and
+	// with what follows on the line where the last of them ends.
+	Free string
 }
 
-// spoken gives the lines of a Markdown text that its author says in his own words
+// Spoken gives the lines of a Markdown text that its author says in his own words
 // there: without code, quotes, quoted mail and HTML comments. Where the rules of
 // Markdown are finer than this, less is spoken.
-func spoken(text string) []line {
-	text = text[:min(len(text), maxSpoken)]
+func Spoken(text string) []Line {
+	text = text[:min(len(text), MaxRead)]
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	var out []line
+	var out []Line
 	var fence string // what the open fence began with
 	for at := 0; at < len(text); {
 		raw := text[at:lineEnd(text, at)]
@@ -39,7 +38,7 @@ func spoken(text string) []line {
 		default:
 			var free string
 			free, next = inline(text, at)
-			out = append(out, line{raw: raw, free: free})
+			out = append(out, Line{Raw: raw, Free: free})
 		}
 		at = next
 	}
@@ -152,52 +151,4 @@ func mailQuote(text string) bool {
 		}
 	}
 	return false
-}
-
-// command is the first line that begins with one of the commands as a whole word,
-// or "".
-func command(lines []line, commands []string) string {
-	for _, l := range lines {
-		for _, c := range commands {
-			rest, ok := strings.CutPrefix(l.raw, c)
-			if ok && c != "" && (rest == "" || rest[0] == ' ' || rest[0] == '\t') {
-				return strings.TrimRight(l.raw, " \t")
-			}
-		}
-	}
-	return ""
-}
-
-// mentions reports whether @NAME with a login, or an app's slug, is in the lines.
-func mentions(lines []line, own Own) bool {
-	for _, l := range lines {
-		text := l.free
-		for {
-			before, after, ok := strings.Cut(text, "@")
-			if !ok {
-				break
-			}
-			if before == "" || !wordByte(before[len(before)-1]) {
-				for _, login := range slices.Concat(own.Logins, own.Apps) {
-					if names(after, login) {
-						return true
-					}
-				}
-			}
-			text = after
-		}
-	}
-	return false
-}
-
-// names reports whether s begins with the login as a whole word.
-func names(s, login string) bool {
-	if login == "" || len(s) < len(login) || !strings.EqualFold(s[:len(login)], login) {
-		return false
-	}
-	return len(s) == len(login) || !wordByte(s[len(login)]) && s[len(login)] != '-'
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+
+	"github.com/oneslot/oneslot/internal/api"
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/intake/poll"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// paths are what one configuration has to do with forges. A new configuration brings
+// new ones.
+type paths struct {
+	poller    *poll.Poller
+	tickets   *tickets
+	reserve   *Reservations
+	relations relations
+}
+
+// pathsOf makes them. Nothing is asked yet.
+func (s *server) pathsOf(cfg *config.Config, all forges) (*paths, error) {
+	reserve, err := s.reservationsOf(cfg, all, s.Log)
+	if err != nil {
+		return nil, err
+	}
+	return &paths{
+		poller:  s.pollerOf(cfg, all, newDesk(s.Queue, s.Names, s.live.Current), s.feed, s.Log),
+		tickets: s.ticketsOf(cfg, all, s.Log), reserve: reserve, relations: relations{cfg, all, s.Names},
+	}, nil
+}
+
+// walk goes the paths until ctx ends.
+func (p *paths) walk(ctx context.Context, s *server) {
+	s.work.Go(func() { p.poller.Run(ctx) })
+	s.work.Go(func() { p.tickets.run(ctx) })
+	if p.reserve != nil {
+		s.work.Go(func() { p.reserve.keep(ctx, s.tend) })
+	}
+}
+
+// told hears of every change.
+func (s *server) told(kind, scope string) {
+	p := s.paths.Load()
+	if p == nil {
+		return
+	}
+	if ref, err := slot.ParseCanonical(scope); err == nil {
+		p.tickets.note(ref)
+	}
+	switch kind {
+	case "claim":
+		poke(s.tend)
+	case "work":
+		p.poller.Nudge()
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Closes implements dispatch.Relations by the configuration of now.
+func (s *server) Closes(ctx context.Context, ref slot.Ref) ([]slot.Ref, error) {
+	return s.paths.Load().relations.Closes(ctx, ref)
+}
+
+// Reserve implements dispatch.Reservations by the configuration of now.
+func (s *server) Reserve(ctx context.Context, c slot.Claim) (undo func(context.Context), waited bool, err error) {
+	return s.paths.Load().reserve.Reserve(ctx, c)
+}
+
+// newFeed makes the feed of changes, which the paths hear, too.
+func (s *server) newFeed() *api.Feed { return api.NewFeed(s.Clock.Wall, s.told) }

@@ -1,0 +1,231 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/forge/transport"
+	"github.com/oneslot/oneslot/internal/reserve"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// Reservations tell paths that share no store with us, by comments on the forge, who
+// works on what. A nil one tells nobody.
+type Reservations struct {
+	app *App
+	at  map[string]*reserve.Reserver // by host
+	log *slog.Logger
+	// force is a person's reason to pass the reservations of others; empty: they count.
+	force string
+}
+
+// againReserved is when a ref is looked at again that others have reserved.
+const againReserved = time.Minute
+
+// slowly is how long a reservation may take before what was read earlier is old.
+const slowly = time.Second
+
+// reservationsOf makes them, if the configuration wants them. With a daemon's store
+// all paths ask that daemon, and comments would only repeat it.
+func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (*Reservations, error) {
+	if !cfg.Reservation.Enabled.V || cfg.Remote() {
+		return nil, nil
+	}
+	key, _, err := cfg.ReservationKey()
+	if err != nil {
+		return nil, err
+	}
+	r := &Reservations{app: a, at: map[string]*reserve.Reserver{}, log: log}
+	for host, c := range all {
+		r.at[host], err = reserve.New(reserve.Options{
+			Forge: host, Thread: c.client, Caps: c.Capabilities(), Clock: a.Clock, Log: log,
+			Dir: filepath.Join(a.Store.Dir(), "reservations"), Key: key, Host: cfg.Host.V,
+			Low: cfg.Reservation.Recheck.V.Min, High: cfg.Reservation.Recheck.V.Max, TTL: cfg.Reservation.TTL.V,
+			DeleteAtEnd: cfg.Reservation.DeleteAtEnd.V, Lock: cfg.Reservation.LockConversation.V,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// Reserve implements dispatch.Reservations: all the threads of a claim or none, in
+// the order of their names.
+func (r *Reservations) Reserve(ctx context.Context, c slot.Claim) (undo func(context.Context), waited bool, err error) {
+	if r == nil {
+		return nil, false, nil
+	}
+	began := r.app.Clock.Boot()
+	var held []string
+	undo = func(ctx context.Context) {
+		for _, id := range held {
+			r.end(ctx, c.Ref.Host(), id, reserve.End{Outcome: string(slot.NoStart)})
+		}
+	}
+	for _, ref := range threads(c) {
+		ctx := transport.ForOwner(ctx, ref.Owner()) // whose installation of an app we are
+		at, ok := r.at[ref.Host()]
+		if !ok {
+			continue
+		}
+		// Other hosts may never have heard the old name of a renamed repository.
+		now, err := r.app.Names.Current(ctx, ref)
+		if err == nil {
+			_, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c.ID, ref), Path: c.Holder.Path, Force: r.force})
+		}
+		if err != nil {
+			undo(context.WithoutCancel(ctx))
+			return nil, false, r.refused(ref, err)
+		}
+		held = append(held, recordOf(c.ID, ref))
+	}
+	return undo, r.app.Clock.Boot()-began > slowly, nil
+}
+
+// threads are the conversations that a claim is about.
+func threads(c slot.Claim) []slot.Ref {
+	list := slices.DeleteFunc(append([]slot.Ref{c.Ref}, c.Also...), func(ref slot.Ref) bool {
+		return ref.Kind() != slot.RefIssue && ref.Kind() != slot.RefMerge
+	})
+	slices.SortFunc(list, func(a, b slot.Ref) int { return strings.Compare(a.String(), b.String()) })
+	return list
+}
+
+// recordOf names the reservation of one of a claim's threads.
+func recordOf(claim string, ref slot.Ref) string { return claim + " " + ref.String() }
+
+func (r *Reservations) refused(ref slot.Ref, err error) error {
+	var busy *reserve.BusyError
+	if !errors.As(err, &busy) {
+		return err
+	}
+	for _, s := range busy.Suspicious {
+		r.log.Warn("a comment looks like a reservation and is none", "ref", ref, "comment", s.Comment, "why", s.Why)
+	}
+	return &slot.DeferError{
+		Ref: ref, Reason: "reservation: held", Detail: busy.Error(), Until: r.app.Clock.Wall().Add(againReserved),
+		Evidence: []slot.Finding{{Gate: "reservation", Verdict: slot.Defer, Reason: "reservation: held", Detail: busy.Error()}},
+	}
+}
+
+func (r *Reservations) end(ctx context.Context, host, record string, end reserve.End) {
+	if err := r.at[host].End(ctx, record, end); err != nil {
+		r.log.Warn("a reservation could not be ended yet; the next sweep tries again", "record", record, "err", err)
+	}
+}
+
+// Tend renews the reservations of claims that live, and ends those of claims that do
+// not.
+func (r *Reservations) Tend(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
+	var errs []error
+	for _, at := range r.at {
+		errs = append(errs, r.ended(ctx, at), at.Tend(ctx, r.lives), at.Tidy(ctx, r.lives))
+	}
+	return errors.Join(errs...)
+}
+
+// ended tells the threads what came of claims that are over.
+func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver) error {
+	claims, err := at.Claims(ctx)
+	for _, record := range claims {
+		lives, end, e := r.fate(ctx, record)
+		if e == nil && !lives && end != nil {
+			e = at.End(ctx, record, *end)
+		}
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// lives implements reserve.Alive.
+func (r *Reservations) lives(ctx context.Context, record string) (bool, error) {
+	lives, _, err := r.fate(ctx, record)
+	return lives, err
+}
+
+// Tend brings what was said on forges about claims of this store up to date.
+func (a *App) Tend(ctx context.Context) error {
+	if !a.Config.Reservation.Enabled.V {
+		return nil
+	}
+	all, err := a.forgesOf(a.Config, uncountedRequest)
+	if err != nil {
+		return err
+	}
+	r, err := a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return r.Tend(ctx)
+}
+
+// fate tells what became of the claim that a reservation lives with.
+func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end *reserve.End, err error) {
+	id, name, ok := strings.Cut(record, " ")
+	ref, err := slot.ParseCanonical(name)
+	if !ok || err != nil {
+		return false, nil, nil // none of ours lives under such a name
+	}
+	s, err := r.app.Store.Look(ctx, ref)
+	if err != nil {
+		return false, nil, err
+	}
+	if live := s.Live(); live != nil && live.ID == id {
+		return !r.app.Overtaken(*live), nil, nil
+	}
+	lead := ref
+	if s.Newest != nil && s.Newest.ID == id {
+		lead = s.Newest.Ref
+	}
+	runs, err := r.app.Store.Runs(ctx, lead, 0)
+	for _, run := range runs {
+		if run.Claim == id && run.State == slot.RunEnded {
+			return false, endOf(run.Outcome), nil
+		}
+	}
+	return false, nil, err
+}
+
+// endOf is what a thread is told of an outcome.
+func endOf(o slot.Outcome) *reserve.End {
+	e := &reserve.End{Outcome: string(o.Result), Summary: o.Summary, Link: o.PR}
+	if e.Summary == "" {
+		e.Summary = o.Reason
+	}
+	return e
+}
+
+// tendEvery is how often reservations are looked after: a look at files, as long as
+// nothing is due.
+const tendEvery = 15 * time.Second
+
+// keep looks after reservations until ctx ends.
+func (r *Reservations) keep(ctx context.Context, nudge <-chan struct{}) {
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	for {
+		if err := r.Tend(ctx); err != nil && ctx.Err() == nil {
+			r.log.Warn("not all reservations could be looked after", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-nudge:
+		}
+	}
+}
+
+// String is for logs: nothing of it is secret.
+func (r *Reservations) String() string { return fmt.Sprintf("reservations at %d forges", len(r.at)) }

@@ -1,0 +1,133 @@
+package forgetest
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/oneslot/oneslot/internal/forge"
+)
+
+func (f *face) giteaPull(t Thread) object {
+	p := f.giteaIssue(t)
+	delete(p, "repository")
+	delete(p, "pull_request")
+	p["draft"] = t.Draft
+	p["requested_reviewers"] = f.giteaUsers(t.Reviewers)
+	p["base"], p["head"] = f.giteaEnd(t.Base), f.giteaEnd(t.Head)
+	// False also while the check for conflicts runs, and for every draft.
+	p["mergeable"] = t.State == "open" && t.Mergeable == "clean" && !t.Draft
+	p["merged"], p["merged_at"], p["merge_commit_sha"] = false, nil, nil
+	if t.State == "merged" {
+		p["merged"], p["merged_at"], p["merge_commit_sha"] = true, giteaTimeOrNull(t.Closed), t.MergeSha
+	}
+	p["diff_url"] = p["html_url"].(string) + ".diff"
+	return p
+}
+
+func (f *face) giteaEnd(e End) object {
+	out := object{"label": e.Branch, "ref": e.Branch, "sha": e.Sha, "repo_id": 0, "repo": nil}
+	if r, ok := f.Repo(e.Repo); ok {
+		out["repo_id"], out["repo"] = r.ID, f.giteaRepo(r)
+	}
+	return out
+}
+
+func (f *face) giteaPulls(r *http.Request, _ User, in Repo) reply {
+	state := r.URL.Query().Get("state")
+	var all []Thread
+	for _, t := range f.Threads(in.Path) {
+		open := t.State == "open"
+		if t.Pull && (state == "all" || state == "closed" && !open || (state == "" || state == "open") && open) {
+			all = append([]Thread{t}, all...)
+		}
+	}
+	if r.URL.Query().Get("sort") == "recentupdate" {
+		slices.SortStableFunc(all, func(a, b Thread) int { return b.Updated.Compare(a.Updated) })
+	}
+	return giteaList(f, r, all, f.giteaPull)
+}
+
+// giteaReviews: a conversation at a line hangs on a review of its own.
+func (f *face) giteaReviews(r *http.Request, _ User, t Thread) reply {
+	words := map[string]string{"approved": "APPROVED", "changes_requested": "REQUEST_CHANGES", "commented": "COMMENT", "dismissed": "REQUEST_CHANGES"}
+	var list []object
+	add := func(id int64, by, word, body, sha, at string, dismissed bool, remarks int) {
+		list = append(list, object{"id": id, "user": f.giteaUser(by), "team": nil, "state": word, "body": body, "commit_id": sha,
+			"stale": false, "official": true, "dismissed": dismissed, "comments_count": remarks, "submitted_at": at, "updated_at": at,
+			"html_url": f.at("/" + t.Repo), "pull_request_url": f.at("/" + t.Repo)})
+	}
+	for _, v := range f.Reviews(t.At) {
+		add(v.ID, v.Author, words[v.State], v.Body, v.Sha, giteaTime(v.At), v.State == "dismissed", 0)
+	}
+	for _, v := range f.Talks(t.At) {
+		first := v.List[0]
+		add(v.ID, first.Author, "COMMENT", "", t.Head.Sha, giteaTime(first.Created), false, len(v.List))
+	}
+	for _, login := range t.Reviewers {
+		u, _ := f.User(login)
+		add(1_000_000+u.ID, login, "REQUEST_REVIEW", "", t.Head.Sha, giteaTime(t.Created), false, 0)
+	}
+	slices.SortFunc(list, func(a, b object) int { return int(a["id"].(int64) - b["id"].(int64)) })
+	return giteaList(f, r, list, func(o object) object { return o })
+}
+
+func (f *face) giteaReviewComments(r *http.Request, _ User, t Thread) reply {
+	list := []object{}
+	for _, v := range f.Talks(t.At) {
+		if v.ID != int64(number(r.PathValue("id"))) {
+			continue
+		}
+		for i, c := range v.List {
+			var resolver any // it stands on the first comment alone
+			if v.Resolved && i == 0 {
+				resolver = f.giteaUser(t.Author)
+			}
+			list = append(list, object{"id": c.ID, "body": c.Body, "user": f.giteaUser(c.Author), "pull_request_review_id": v.ID,
+				"resolver": resolver, "path": "f.txt", "position": v.ID, "original_position": 0, "commit_id": t.Head.Sha,
+				"created_at": giteaTime(c.Created), "updated_at": giteaTime(c.Updated), "html_url": f.at("/" + t.Repo)})
+		}
+	}
+	return reply{body: list}
+}
+
+func (f *face) giteaCommits(r *http.Request, _ User, in Repo) reply {
+	all := f.Commits(in.Path)
+	if len(all) == 0 {
+		return f.failed(http.StatusConflict, "Git Repository is empty.")
+	}
+	return giteaList(f, r, all, func(c forge.Commit) object {
+		by := object{"name": "o", "email": "o@localhost", "date": giteaTime(c.At)}
+		return object{"url": f.at("/c"), "sha": c.Sha, "created": giteaTime(c.At), "html_url": f.at("/c"),
+			"commit": object{"url": f.at("/c"), "message": c.Message, "author": by, "committer": by}, "author": nil, "committer": nil, "parents": []any{}}
+	})
+}
+
+// giteaStatus sends the newest status of each context. Without any, the statuses are
+// null.
+func (f *face) giteaStatus(r *http.Request, _ User, in Repo) reply {
+	words := map[string]string{forge.Neutral: "skipped"}
+	newest := map[string]int{}
+	var all []Check
+	for _, c := range f.Checks(r.PathValue("sha")) {
+		if i, ok := newest[c.Name]; ok {
+			all[i] = c
+			continue
+		}
+		newest[c.Name] = len(all)
+		all = append(all, c)
+	}
+	if len(all) == 0 {
+		return reply{header: http.Header{"X-Total-Count": {"0"}}, body: object{"state": "", "sha": r.PathValue("sha"), "total_count": 0, "statuses": nil}}
+	}
+	page := giteaList(f, r, all, func(c Check) object {
+		word := c.State
+		if w := words[c.State]; w != "" {
+			word = w
+		}
+		return object{"id": c.ID, "status": word, "context": c.Name, "description": "", "target_url": f.at("/ci/" + strconv.FormatInt(c.ID, 10)),
+			"creator": f.giteaUser("ci"), "created_at": giteaTime(c.At), "updated_at": giteaTime(c.At)}
+	})
+	page.body = object{"state": "failure", "sha": r.PathValue("sha"), "total_count": len(all), "statuses": page.body, "repository": f.giteaRepo(in)}
+	return page
+}

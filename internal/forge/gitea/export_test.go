@@ -1,0 +1,7 @@
+package gitea
+
+// NoWaits makes every wait between two readings none.
+func (c *Client) NoWaits() {
+	c.recheck = 0
+	clear(c.again)
+}

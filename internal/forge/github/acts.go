@@ -1,0 +1,52 @@
+package github
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/google/go-github/v88/github"
+
+	"github.com/oneslot/oneslot/internal/forge"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// act has what the library's event leaves out.
+type act struct {
+	github.IssueEvent
+	App *github.App `json:"performed_via_github_app"`
+}
+
+// Acts implements forge.Historian.
+// https://docs.github.com/en/rest/using-the-rest-api/issue-event-types
+func (c *Client) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
+	ctx, path, err := c.at(ctx, ref.Repo())
+	if err != nil {
+		return nil, err
+	}
+	events, _, err := list(ctx, c, "read the events of "+ref.String(), path+"/issues/"+strconv.Itoa(ref.Number())+"/events", nil, (*act).GetID)
+	if err != nil {
+		return nil, err
+	}
+	var acts []forge.Act
+	for _, e := range events {
+		a := forge.Act{By: person(e.Actor, e.App, ""), At: e.GetCreatedAt().Time}
+		switch e.GetEvent() {
+		case "labeled":
+			a.Kind, a.What = slot.Labeled, e.GetLabel().GetName()
+		case "assigned":
+			a.Kind, a.What = slot.Assigned, e.GetAssignee().GetLogin()
+			if e.Assigner != nil { // who is the actor of that was once the assignee
+				a.By = person(e.Assigner, e.App, "")
+			}
+		case "review_requested":
+			a.Kind, a.What = slot.ReviewRequested, e.GetRequestedReviewer().GetLogin()
+			if e.ReviewRequester != nil {
+				a.By = person(e.ReviewRequester, e.App, "")
+			}
+		default:
+			continue
+		}
+		acts = append(acts, a)
+	}
+	return acts, nil
+}

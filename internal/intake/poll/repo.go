@@ -1,0 +1,125 @@
+package poll
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/forge"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// rotate is how often, in ticks, the request of a quiet repository goes to what was
+// looked at longest ago.
+const rotate = 4
+
+// repo is a repository and what is remembered of it. It is used by one goroutine at a
+// time.
+type repo struct {
+	forge.Repo
+	src *source
+	key string // of the cursor: the id stays when the name does not
+
+	ready   bool                 // the rest is filled in
+	threads map[slot.Ref]*thread // all that are open
+	branch  branch
+	place
+	moved  bool   // since it was saved
+	onDisk string // as it was saved
+
+	clock     time.Time        // the forge's, as of the last list
+	askedAt   time.Time        // when deliveries were last asked for again, by our clock
+	askedTill time.Time        // and up to when, by the forge's
+	tries     map[slot.Ref]int // looks in a row that failed
+
+	turn int // quiet ticks since the last look
+	rest int // those of them that it has used up in advance
+
+	failed   string          // the last failure that was logged
+	withheld map[string]bool // what may not be read, as far as it was logged
+}
+
+func newRepo(s *source, f forge.Repo) *repo {
+	return &repo{
+		Repo: f, src: s, key: "poll " + s.Host + " " + cmp.Or(f.ID, f.Name),
+		threads: map[slot.Ref]*thread{}, tries: map[slot.Ref]int{}, withheld: map[string]bool{}, turn: turnOf(f.Name),
+	}
+}
+
+// tick looks at the repository once.
+func (r *repo) tick(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	p := &pass{repo: r, ctx: ctx, o: r.src.o, now: time.Now(), done: map[slot.Ref]bool{}}
+	p.aim()
+	err := p.spend()
+	// What was found before a failure is handed on all the same.
+	err = errors.Join(err, p.flush())
+	if r.ready {
+		p.schedule()
+		err = errors.Join(err, p.flush(), p.save())
+	}
+	return err
+}
+
+// spend does the tick's work: on what is going on and the list of changes or, if all is
+// quiet, on one of the two turns.
+func (p *pass) spend() error {
+	r := p.repo
+	if !r.ready {
+		if err := p.rebuild(); err != nil {
+			return err
+		}
+		return errors.Join(p.redeliver(), p.busy())
+	}
+	if p.quiet() {
+		r.turn++
+		switch {
+		case r.rest > 0 && r.turn%2 == 0: // lists come in between
+			r.rest--
+			return nil
+		case r.rest == 0 && r.turn >= rotate:
+			if done, err := p.oldest(); done {
+				r.turn, r.rest = 0, r.src.Look-1
+				return err
+			}
+		}
+		if r.hooked() && p.now.Sub(r.askedAt) >= redeliverEach {
+			return p.redeliver()
+		}
+	}
+	if err := p.changes(); err != nil {
+		return err
+	}
+	return p.busy()
+}
+
+// log speaks of a failure once, until it works again.
+func (r *repo) log(err error) {
+	switch {
+	case err == nil:
+		r.failed = ""
+	case r.failed == "":
+		r.failed = err.Error()
+		r.src.o.Log.Warn("a repository could not be polled; it is tried again", "repo", r.Name, "error", err)
+	}
+}
+
+// withhold reports whether err only says that something may not be read, or is not
+// there. That is said once, and the rest goes on.
+func (r *repo) withhold(what string, err error) bool {
+	if err == nil || !final(err) {
+		return false
+	}
+	if !errors.Is(err, forge.ErrUnsupported) && !r.withheld[what] {
+		r.withheld[what] = true
+		r.src.o.Log.Warn("some of a repository cannot be polled", "repo", r.Name, "what", what, "error", err)
+	}
+	return true
+}
+
+// mine reports whether a ref is one of this repository's.
+func (r *repo) mine(ref slot.Ref) bool { return strings.EqualFold(ref.Repo(), r.Name) }
