@@ -44,7 +44,7 @@ func (a *App) Admission(look bool, force string) (*Admission, error) {
 	if !slices.ContainsFunc(a.Config.GatesInForce(), want) && !a.Config.Reservation.Enabled.V {
 		return nil, nil
 	}
-	all, err := a.forgesOf(a.Config, uncountedRequest)
+	all, err := a.clients()
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +131,12 @@ func (ad *Admission) Under(ctx context.Context, g claim.Grant, req claim.Request
 // others were told.
 func (ad *Admission) facts(ctx context.Context, g claim.Grant, req claim.Request) (undo func(context.Context), err error) {
 	ask := gate.Ask{Ref: req.Ref, Path: req.Holder.Path, Claimed: true, Self: req.Key.Claim}
-	if _, err := ad.ask(ctx, ask); err != nil {
+	said, err := ad.ask(ctx, ask)
+	if err != nil {
 		return nil, err
 	}
-	undo, waited, err := ad.reserve.Reserve(ctx, g.Claim)
+	ad.note(ctx, req, said)
+	undo, waited, err := ad.reserve.Reserve(ctx, g)
 	if err == nil && waited { // what was read before is old by now
 		_, err = ad.ask(ctx, ask)
 	}
@@ -145,10 +147,30 @@ func (ad *Admission) facts(ctx context.Context, g claim.Grant, req claim.Request
 	return undo, refusal(req.Ref, dec) // what was held is let go when this process ends
 }
 
-// Keep looks after what others were told, until ctx ends.
-func (ad *Admission) Keep(ctx context.Context) {
-	if ad != nil && ad.reserve != nil {
+// note has it on record if a gate could not find out, and on_error let it pass.
+func (ad *Admission) note(ctx context.Context, req claim.Request, said []slot.Finding) {
+	for _, f := range said {
+		if f.Verdict == slot.Unknown {
+			_ = ad.app.Store.Note(ctx, slot.Decision{Ref: req.Ref, Path: req.Holder.Path, Run: req.Run, Verdict: slot.Proceed,
+				Reason: f.Reason, Detail: f.Detail, Next: "the work goes on, as on_error says"}) // it goes on in any case
+		}
+	}
+}
+
+// Keep looks after what others were told. stop ends that, and waits until it has.
+func (ad *Admission) Keep(ctx context.Context) (stop func()) {
+	if ad == nil || ad.reserve == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		ad.reserve.keep(ctx, nil)
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -44,6 +45,9 @@ type App struct {
 	Self   slot.Process
 	// Inside lists the runs that this process is part of, outermost first.
 	Inside []string
+
+	mu    sync.Mutex
+	verbs forges // for a verb; made when they are first asked for
 }
 
 // New opens what cfg describes. Nothing is written until a step needs it.

@@ -22,7 +22,7 @@ func Check(cfg *config.Config) (warnings []string, err error) {
 	}
 	a := &App{Config: cfg, Clock: clk} // gates are built and not asked
 	for _, g := range cfg.GatesInForce() {
-		if _, err := a.gateOf(cfg, nil, g, "oneslot"); err != nil {
+		if _, err := a.gateOf(cfg, forges{}, g, "oneslot"); err != nil {
 			all.List = append(all.List, refuseGate(g, err).List...)
 		}
 	}

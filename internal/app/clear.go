@@ -17,11 +17,7 @@ import (
 // ended: the error is then a *slot.BusyError.
 func (a *App) Clear(ctx context.Context, g claim.Grant, key claim.Key) error {
 	kept, stop := claim.Keep(ctx, a.Store, a.Clock, key, g.Asked, g.Claim.TTL)
-	cleaner := supervise.Cleaner{
-		Journal: a.Store, State: a.Store.Dir(), Boot: a.Clock.BootID(), Log: slog.New(slog.DiscardHandler),
-		Fence: g.Claim.Fence,
-	}
-	err := cleaner.Clean(kept, g.Claim.Ref, "", g.Displaced)
+	err := a.endEarlier(kept, g.Claim, g.Displaced)
 	lost := context.Cause(kept)
 	stop()
 	switch {
@@ -30,17 +26,32 @@ func (a *App) Clear(ctx context.Context, g claim.Grant, key claim.Key) error {
 	case lost != nil:
 		err = lost
 	}
-	var stuck *supervise.UnstoppedError
-	if errors.As(err, &stuck) {
-		busy := &slot.BusyError{Ref: g.Claim.Ref, Reason: slot.ReasonUnstopped, Store: a.Store.Address(), Detail: stuck.Error()}
-		if g.Displaced != nil {
-			busy.Claim = *g.Displaced
-		}
-		err = busy
-	}
 	out := slot.Outcome{Result: slot.NoStart, Reason: err.Error()}
 	if _, e := a.Store.Release(context.WithoutCancel(ctx), key, out); e != nil && !errors.Is(e, slot.ErrLost) {
 		return fmt.Errorf("%w; and the claim could not be given back: %w", err, e)
 	}
 	return err
+}
+
+// endEarlier ends what earlier runs of a claim's slots left on this host; the error is
+// a *slot.BusyError if something cannot be ended.
+func (a *App) endEarlier(ctx context.Context, c slot.Claim, displaced *slot.Claim) error {
+	cleaner := supervise.Cleaner{
+		Journal: a.Store, State: a.Store.Dir(), Boot: a.Clock.BootID(), Log: slog.New(slog.DiscardHandler), Fence: c.Fence,
+	}
+	for _, ref := range append([]slot.Ref{c.Ref}, c.Also...) {
+		err := cleaner.Clean(ctx, ref, c.Run, displaced)
+		var stuck *supervise.UnstoppedError
+		if errors.As(err, &stuck) {
+			busy := &slot.BusyError{Ref: ref, Reason: slot.ReasonUnstopped, Store: a.Store.Address(), Detail: stuck.Error()}
+			if displaced != nil {
+				busy.Claim = *displaced
+			}
+			return busy
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/forge/gitea"
@@ -17,12 +18,15 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// forges are the clients of the configured forges, by their canonical hosts.
-type forges map[string]named
+// forges are the clients of the configured forges.
+type forges struct {
+	at    map[string]named // by canonical host
+	names *Names
+}
 
 // forgesOf makes the clients. Nothing is asked yet. count is told of each request.
 func (a *App) forgesOf(cfg *config.Config, count func(host string, status int, limited bool)) (forges, error) {
-	all := forges{}
+	all := forges{map[string]named{}, a.Names}
 	for _, f := range cfg.Forges {
 		host := f.Host.V
 		o := transport.Options{
@@ -35,9 +39,9 @@ func (a *App) forgesOf(cfg *config.Config, count func(host string, status int, l
 			c, err = clientOf(cfg, f, o)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: the forge %s: %w", slot.ErrConfig, host, err)
+			return forges{}, fmt.Errorf("%w: the forge %s: %w", slot.ErrConfig, host, err)
 		}
-		all[host] = named{client: c, names: a.Names, host: host}
+		all.at[host] = named{client: c, names: a.Names, host: host}
 	}
 	return all, nil
 }
@@ -94,7 +98,7 @@ func (a *App) tokenOf(cfg *config.Config, f config.Forge, o transport.Options) (
 
 // forgeOf is the client of a ref's forge, if one is configured.
 func (f forges) forgeOf(ref slot.Ref) (named, bool) {
-	n, ok := f[ref.Host()]
+	n, ok := f.at[ref.Host()]
 	return n, ok
 }
 
@@ -102,16 +106,59 @@ func (f forges) forgeOf(ref slot.Ref) (named, bool) {
 func uncountedRequest(string, int, bool) {}
 
 // Slots are the slots of refs that may be written with any name that their
-// repositories ever had.
+// repositories have or had.
 func (a *App) Slots(ctx context.Context, refs []slot.Ref) ([]slot.Ref, error) {
+	all, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
 	list := make([]slot.Ref, len(refs))
 	for i, ref := range refs {
-		var err error
-		if list[i], err = a.Names.Canonical(ctx, ref); err != nil {
+		if list[i], err = all.slot(ctx, ref); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// askMost bounds the question for a name. Gates that are asked later have a bound, and
+// an on_error, of their own.
+const askMost = 5 * time.Second
+
+// slot is the slot of a ref. A name that nobody has heard of yet may be the new one of
+// a repository that is at work under another: the forge is asked for it. A forge that
+// does not answer, or is not configured, leaves the name as it is.
+func (f forges) slot(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+	client, ok := f.forgeOf(ref)
+	if !ok {
+		return f.names.Canonical(ctx, ref)
+	}
+	strange, err := f.names.strange(ctx, ref.Repo())
+	if err != nil {
+		return ref, err
+	}
+	if strange {
+		ask, cancel := context.WithTimeout(ctx, askMost)
+		defer cancel()
+		if r, err := client.Repo(transport.ForOwner(ask, ref.Owner()), ref.Repo()); err == nil && r.Slots != "" {
+			return ref.In(r.Slots)
+		}
+	}
+	return f.names.Canonical(ctx, ref)
+}
+
+// clients are the forges for a verb, which has no metrics; made once.
+func (a *App) clients() (forges, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.verbs.at != nil {
+		return a.verbs, nil
+	}
+	all, err := a.forgesOf(a.Config, uncountedRequest)
+	if err == nil {
+		a.verbs = all
+	}
+	return all, err
 }
 
 // Ref reads a ref that somebody wrote, and gives its slot.

@@ -191,6 +191,15 @@ func (n named) Open(ctx context.Context, repo string) ([]forge.Thread, error) {
 	return n.slotsOf(ctx, list, err)
 }
 
+// Acts implements forge.Historian, where the client does.
+func (n named) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
+	h, ok := n.client.(forge.Historian)
+	if !ok {
+		return nil, &forge.Error{Kind: forge.ErrUnsupported, Op: "read what was done to " + ref.String()}
+	}
+	return at(ctx, n, ref, func(r slot.Ref) ([]forge.Act, error) { return h.Acts(ctx, r) })
+}
+
 // Redeliver implements forge.Poller.
 func (n named) Redeliver(ctx context.Context, repo string, since time.Time) (int, error) {
 	return in(ctx, n, repo, func(r string) (int, error) { return n.client.Redeliver(ctx, r, since) })

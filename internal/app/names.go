@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,10 @@ type aliases interface {
 	// Canonical is the name under which slots of a repository are kept that ever was
 	// called repo; repo itself if it is not known.
 	Canonical(ctx context.Context, repo string) (string, error)
+	// Knows reports whether a repository is known that ever was called repo.
+	Knows(ctx context.Context, repo string) (bool, error)
+	// Known is the name of the slots of a repository; empty if it is not known.
+	Known(ctx context.Context, host, id string) (canonical string, err error)
 	// Current is what the repository whose slots are kept under repo is called now.
 	Current(ctx context.Context, repo string) (string, error)
 }
@@ -27,6 +32,7 @@ type aliases interface {
 type Names struct {
 	store aliases // nil: a store that keeps none; names are what they are
 	clock clock.Clock
+	looks bool // nothing is written
 
 	mu    sync.Mutex
 	known map[string]knownName
@@ -38,7 +44,7 @@ type knownName struct {
 }
 
 // namesFor is how long a name is believed: another process may hear of a new one.
-const namesFor = time.Minute
+const namesFor = 5 * time.Second
 
 func newNames(store aliases, c clock.Clock) *Names {
 	return &Names{store: store, clock: c, known: map[string]knownName{}}
@@ -72,12 +78,31 @@ func (n *Names) Alias(ctx context.Context, host, id, name string) (string, error
 		return name, nil
 	}
 	return n.ask("id "+host+" "+id+" "+name, func() (string, error) {
+		if n.looks {
+			canonical, err := n.store.Known(ctx, host, id)
+			if err != nil || canonical != "" {
+				return canonical, err
+			}
+			return n.store.Canonical(ctx, name)
+		}
 		canonical, err := n.store.Alias(ctx, host, id, name)
 		if err == nil {
 			n.forget(name, canonical)
 		}
 		return canonical, err
 	})
+}
+
+// Moved notes that a repository had another name until now.
+func (n *Names) Moved(ctx context.Context, id, from, to string) error {
+	host, _, _ := strings.Cut(to, "/")
+	for _, name := range []string{from, to} {
+		n.forgetID(host, id, name) // it may be an old one, to which it went back
+		if _, err := n.Alias(ctx, host, id, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget has what was known of some names asked again.
@@ -90,17 +115,36 @@ func (n *Names) forget(repos ...string) {
 	}
 }
 
+func (n *Names) forgetID(host, id, name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.known, "id "+host+" "+id+" "+name)
+}
+
 // Canonical is the slot of a ref that may be written with any name its repository
 // ever had.
 func (n *Names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
-	if n == nil || n.store == nil || ref.Repo() == "" {
-		return ref, nil
-	}
-	repo, err := n.ask("of "+ref.Repo(), func() (string, error) { return n.store.Canonical(ctx, ref.Repo()) })
+	repo, err := n.canonicalRepo(ctx, ref.Repo())
 	if err != nil || repo == ref.Repo() {
 		return ref, err
 	}
 	return ref.In(repo)
+}
+
+func (n *Names) canonicalRepo(ctx context.Context, repo string) (string, error) {
+	if n == nil || n.store == nil || repo == "" {
+		return repo, nil
+	}
+	return n.ask("of "+repo, func() (string, error) { return n.store.Canonical(ctx, repo) })
+}
+
+// strange reports whether nobody has told yet which repository has the name.
+func (n *Names) strange(ctx context.Context, repo string) (bool, error) {
+	if n == nil || n.store == nil || repo == "" {
+		return false, nil
+	}
+	knows, err := n.store.Knows(ctx, repo)
+	return !knows, err
 }
 
 // Current is a slot's ref with the name that the forge knows now.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/oneslot/oneslot/internal/api"
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/intake/poll"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -25,7 +26,7 @@ func (s *server) pathsOf(cfg *config.Config, all forges) (*paths, error) {
 		return nil, err
 	}
 	return &paths{
-		poller:  s.pollerOf(cfg, all, newDesk(s.Queue, s.Names, s.live.Current), s.feed, s.Log),
+		poller:  s.pollerOf(cfg, all, newDesk(s.Queue, s.Names, all.slot, s.live.Current), s.feed, s.Log),
 		tickets: s.ticketsOf(cfg, all, s.Log), reserve: reserve, relations: relations{cfg, all, s.Names},
 	}, nil
 }
@@ -69,8 +70,13 @@ func (s *server) Closes(ctx context.Context, ref slot.Ref) ([]slot.Ref, error) {
 }
 
 // Reserve implements dispatch.Reservations by the configuration of now.
-func (s *server) Reserve(ctx context.Context, c slot.Claim) (undo func(context.Context), waited bool, err error) {
-	return s.paths.Load().reserve.Reserve(ctx, c)
+func (s *server) Reserve(ctx context.Context, g claim.Grant) (undo func(context.Context), waited bool, err error) {
+	return s.paths.Load().reserve.Reserve(ctx, g)
+}
+
+// slot is the slot of a ref that somebody wrote, by the configuration of now.
+func (s *server) slot(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
+	return s.paths.Load().relations.forges.slot(ctx, ref)
 }
 
 // newFeed makes the feed of changes, which the paths hear, too.

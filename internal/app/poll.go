@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 
@@ -28,7 +29,7 @@ func (a *App) pollerOf(cfg *config.Config, all forges, d desk, feed *api.Feed, l
 	}
 	o.Cursors, _ = a.Store.(poll.Cursors)
 	for _, f := range cfg.Forges {
-		c := all[f.Host.V]
+		c := all.at[f.Host.V]
 		o.Sources = append(o.Sources, poll.Source{
 			Host: f.Host.V, Type: f.Type.V, Client: c, Repos: f.Repos.V, Poll: f.Poll.V, Lags: c.Capabilities().Lags,
 			Look: lookCost(f.Type.V), Redeliver: func(string) bool { return c.Capabilities().Redelivers && hooksOn(cfg, f) },
@@ -39,8 +40,8 @@ func (a *App) pollerOf(cfg *config.Config, all forges, d desk, feed *api.Feed, l
 
 // lookCost is how many requests a look at one pull request takes.
 func lookCost(forgeType string) int {
-	if forgeType == "github" { // the issue, the pull request, check runs, statuses
-		return 4
+	if forgeType == "gitlab" { // the merge request, its pipeline, its jobs
+		return 3
 	}
 	return 2
 }
@@ -112,6 +113,9 @@ func (o orphans) Resolve(ctx context.Context, n int64, events []slot.Event, reas
 		wishes = append(wishes, wanted(o.desk.terms().rules, e))
 	}
 	_, err := o.queue.Resolve(ctx, n, wishes, reason)
+	if errors.Is(err, queue.ErrStale) { // somebody else did
+		return nil
+	}
 	return err
 }
 

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/forge/transport"
+	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/reserve"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -27,7 +29,7 @@ type Reservations struct {
 }
 
 // againReserved is when a ref is looked at again that others have reserved.
-const againReserved = time.Minute
+const againReserved = 30 * time.Second
 
 // slowly is how long a reservation may take before what was read earlier is old.
 const slowly = time.Second
@@ -43,7 +45,7 @@ func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (
 		return nil, err
 	}
 	r := &Reservations{app: a, at: map[string]*reserve.Reserver{}, log: log}
-	for host, c := range all {
+	for host, c := range all.at {
 		r.at[host], err = reserve.New(reserve.Options{
 			Forge: host, Thread: c.client, Caps: c.Capabilities(), Clock: a.Clock, Log: log,
 			Dir: filepath.Join(a.Store.Dir(), "reservations"), Key: key, Host: cfg.Host.V,
@@ -59,11 +61,20 @@ func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (
 
 // Reserve implements dispatch.Reservations: all the threads of a claim or none, in
 // the order of their names.
-func (r *Reservations) Reserve(ctx context.Context, c slot.Claim) (undo func(context.Context), waited bool, err error) {
+func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(context.Context), waited bool, err error) {
 	if r == nil {
 		return nil, false, nil
 	}
+	c := g.Claim
 	began := r.app.Clock.Boot()
+	// What an earlier run of ours has left on the thread would be in our own way. It
+	// tells others to keep out: so it stays until nothing of that run is left.
+	if err := r.app.endEarlier(ctx, c, g.Displaced); err != nil {
+		return nil, false, err
+	}
+	if err := r.Tend(ctx); err != nil {
+		r.log.Warn("not all reservations could be looked after", "err", err)
+	}
 	var held []string
 	undo = func(ctx context.Context) {
 		for _, id := range held {
@@ -79,13 +90,13 @@ func (r *Reservations) Reserve(ctx context.Context, c slot.Claim) (undo func(con
 		// Other hosts may never have heard the old name of a renamed repository.
 		now, err := r.app.Names.Current(ctx, ref)
 		if err == nil {
-			_, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c.ID, ref), Path: c.Holder.Path, Force: r.force})
+			_, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c, ref), Path: c.Holder.Path, Force: r.force})
 		}
 		if err != nil {
 			undo(context.WithoutCancel(ctx))
 			return nil, false, r.refused(ref, err)
 		}
-		held = append(held, recordOf(c.ID, ref))
+		held = append(held, recordOf(c, ref))
 	}
 	return undo, r.app.Clock.Boot()-began > slowly, nil
 }
@@ -99,8 +110,11 @@ func threads(c slot.Claim) []slot.Ref {
 	return list
 }
 
-// recordOf names the reservation of one of a claim's threads.
-func recordOf(claim string, ref slot.Ref) string { return claim + " " + ref.String() }
+// recordOf names the reservation of one of a claim's threads, by the claim, the thread,
+// and the ref that the claim's run is about.
+func recordOf(c slot.Claim, thread slot.Ref) string {
+	return c.ID + " " + thread.String() + " " + c.Ref.String()
+}
 
 func (r *Reservations) refused(ref slot.Ref, err error) error {
 	var busy *reserve.BusyError
@@ -140,6 +154,11 @@ func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver) error {
 	claims, err := at.Claims(ctx)
 	for _, record := range claims {
 		lives, end, e := r.fate(ctx, record)
+		if ref, forsaken := r.forsaken(ctx, record); forsaken && e == nil && lives {
+			if e = r.app.Reap(ctx, ref); e == nil {
+				lives, end, e = r.fate(ctx, record)
+			}
+		}
 		if e == nil && !lives && end != nil {
 			e = at.End(ctx, record, *end)
 		}
@@ -159,7 +178,7 @@ func (a *App) Tend(ctx context.Context) error {
 	if !a.Config.Reservation.Enabled.V {
 		return nil
 	}
-	all, err := a.forgesOf(a.Config, uncountedRequest)
+	all, err := a.clients()
 	if err != nil {
 		return err
 	}
@@ -170,31 +189,64 @@ func (a *App) Tend(ctx context.Context) error {
 	return r.Tend(ctx)
 }
 
-// fate tells what became of the claim that a reservation lives with.
-func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end *reserve.End, err error) {
-	id, name, ok := strings.Cut(record, " ")
-	ref, err := slot.ParseCanonical(name)
-	if !ok || err != nil {
-		return false, nil, nil // none of ours lives under such a name
+// refsOf reads the name of a reservation: its claim, its thread, and the ref that the
+// claim's run is about.
+func refsOf(record string) (id string, thread, lead slot.Ref, ok bool) {
+	words := strings.Fields(record)
+	if len(words) != 3 {
+		return "", thread, lead, false // none of ours
 	}
-	s, err := r.app.Store.Look(ctx, ref)
+	thread, err := slot.ParseCanonical(words[1])
+	if err == nil {
+		lead, err = slot.ParseCanonical(words[2])
+	}
+	return words[0], thread, lead, err == nil
+}
+
+// fate tells what became of the claim that a reservation lives with. It lives for as
+// long as a process of its run may.
+func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end *reserve.End, err error) {
+	id, thread, lead, ok := refsOf(record)
+	if !ok {
+		return false, nil, nil
+	}
+	s, err := r.app.Store.Look(ctx, thread)
 	if err != nil {
 		return false, nil, err
 	}
 	if live := s.Live(); live != nil && live.ID == id {
-		return !r.app.Overtaken(*live), nil, nil
-	}
-	lead := ref
-	if s.Newest != nil && s.Newest.ID == id {
-		lead = s.Newest.Ref
+		return !counts{r.app}.over(ctx, *live), nil, nil
 	}
 	runs, err := r.app.Store.Runs(ctx, lead, 0)
 	for _, run := range runs {
-		if run.Claim == id && run.State == slot.RunEnded {
+		switch {
+		case run.Claim != id:
+		case run.State == slot.RunEnded:
 			return false, endOf(run.Outcome), nil
+		case run.TreeGoneAt.IsZero() && run.Holder.Process.Boot == r.app.Clock.BootID():
+			return true, nil, nil // somebody has the slot by now, who is about to end it
 		}
 	}
 	return false, nil, err
+}
+
+// forsaken reports that a reservation's holder is dead, and that no process of its run
+// is left: nobody may ever come for that slot.
+func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, bool) {
+	id, thread, _, _ := refsOf(record)
+	s, err := r.app.Store.Look(ctx, thread)
+	if err != nil {
+		return thread, false
+	}
+	c := s.Live()
+	if c == nil || c.ID != id || c.Run == "" {
+		return thread, false
+	}
+	if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead {
+		return thread, false
+	}
+	left, err := proc.Tree{Run: c.Run}.Members()
+	return c.Ref, err == nil && len(left) == 0
 }
 
 // endOf is what a thread is told of an outcome.

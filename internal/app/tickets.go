@@ -46,7 +46,7 @@ func (a *App) ticketsOf(cfg *config.Config, all forges, log *slog.Logger) *ticke
 		return nil
 	}
 	t := &tickets{app: a, show: map[string]ticket.Ticket{}, memory: memory, log: log, changed: map[slot.Ref]bool{}, poke: make(chan struct{}, 1)}
-	for host, c := range all {
+	for host, c := range all.at {
 		t.show[host] = ticket.Ticket{Form: form, Thread: c, Memory: memory}
 	}
 	return t

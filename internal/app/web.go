@@ -34,7 +34,7 @@ func (s *server) handler() (http.Handler, error) {
 	if err := hook.Tidy(s.spool()); err != nil {
 		return nil, err
 	}
-	desk := newDesk(s.Queue, s.Names, s.live.Current)
+	desk := newDesk(s.Queue, s.Names, s.slot, s.live.Current)
 	mux := http.NewServeMux()
 	mux.Handle(hook.Prefix, hook.New(hook.Options{
 		Hook: s.hook, Sink: telling{desk, s.feed}, SpoolDir: s.spool(), Now: s.Clock.Wall, Log: s.Log, Metrics: s.metrics,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/oneslot/oneslot/internal/config"
@@ -20,12 +21,13 @@ import (
 type desk struct {
 	queue  queue.Store
 	names  *Names
+	slot   func(context.Context, slot.Ref) (slot.Ref, error) // of a ref that somebody wrote
 	config func() *config.Config
 	last   *atomic.Pointer[terms]
 }
 
-func newDesk(q queue.Store, n *Names, cfg func() *config.Config) desk {
-	return desk{q, n, cfg, &atomic.Pointer[terms]{}}
+func newDesk(q queue.Store, n *Names, slot func(context.Context, slot.Ref) (slot.Ref, error), cfg func() *config.Config) desk {
+	return desk{q, n, slot, cfg, &atomic.Pointer[terms]{}}
 }
 
 // terms is what a configuration says of wishes: made once, for they come in storms.
@@ -48,6 +50,9 @@ func (d desk) terms() *terms {
 
 // Accept implements hook.Sink.
 func (d desk) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) {
+	if err := d.rename(ctx, p); err != nil {
+		return nil, err
+	}
 	now := d.terms()
 	arrival := queue.Arrival{Delivery: &p.Delivery, AnyNew: now.anyNew}
 	for _, e := range p.Events {
@@ -64,6 +69,31 @@ func (d desk) Accept(ctx context.Context, p hook.Parsed) ([]hook.Result, error) 
 		os.Remove(p.Delivery.File) //nolint:errcheck // the sweep removes what is old
 	}
 	return results, nil
+}
+
+// rename notes what a delivery says of its repository's name, and gives its events the
+// refs of the slots.
+func (d desk) rename(ctx context.Context, p hook.Parsed) error {
+	if m := p.Moved; m != nil {
+		return d.names.Moved(ctx, m.ID, m.From, m.To)
+	}
+	host, _, _ := strings.Cut(p.Repo.Name, "/")
+	if _, err := d.names.Alias(ctx, host, p.Repo.ID, p.Repo.Name); err != nil {
+		return err
+	}
+	for i := range p.Events {
+		e := &p.Events[i]
+		repo, err := d.names.canonicalRepo(ctx, e.Repo)
+		if err != nil {
+			return err
+		}
+		if e.Repo = repo; !e.Ref.IsZero() {
+			if e.Ref, err = d.names.Canonical(ctx, e.Ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // inOrder gives one result for each wish: what became of it under the rule that
@@ -139,7 +169,7 @@ func (d desk) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 		w.Kind = slot.Manual
 	}
 	var err error
-	if w.Ref, err = d.names.Canonical(ctx, w.Ref); err != nil {
+	if w.Ref, err = d.slot(ctx, w.Ref); err != nil {
 		return nil, err
 	}
 	e := slot.Event{Path: w.Path, Repo: w.Ref.Repo(), Ref: w.Ref, Kind: w.Kind, Facts: slot.Facts{Note: w.Note}}

@@ -18,7 +18,11 @@ func (a *App) Dispatch(ctx context.Context, w Wish) ([]queue.Accepted, error) {
 	if a.Server != nil {
 		return a.Server.Dispatch(ctx, w.Ref, wire.Dispatch{Kind: w.Kind, Rule: w.Rule, Note: w.Note, Key: w.Key, Run: w.Run, Dir: w.Dir})
 	}
-	return newDesk(a.Queue, a.Names, a.config).Dispatch(ctx, w)
+	all, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	return newDesk(a.Queue, a.Names, all.slot, a.config).Dispatch(ctx, w)
 }
 
 func (a *App) config() *config.Config { return a.Config }
@@ -26,7 +30,7 @@ func (a *App) config() *config.Config { return a.Config }
 // Work works the queue of one ref until over says so, or nothing of it is left, or a
 // daemon does. A nil over never says so.
 func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over func(context.Context) (bool, error)) error {
-	all, err := a.forgesOf(a.Config, uncountedRequest)
+	all, err := a.clients()
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ With --pid N the claim lives as long as process N does.
 Exit codes:
   0    claimed
   64   the command line is wrong, not a ref, or there is no process N
-  69   unknown: the store could not be asked
+  69   unknown: the store, a forge or a gate could not be asked
   74   the key could not be printed; the claim was given back
   75   busy: the slot is held or on hold
   77   not allowed

@@ -82,6 +82,7 @@ func (c *cli) subject(cfg *config.Config, err error) *doctor.Subject {
 		s.Queue = p.Queue
 		s.Daemon = (&app.App{Config: cfg}).Daemon
 	}
+	s.Greet = func(ctx context.Context, f config.Forge) (string, error) { return app.Greet(ctx, cfg, f) }
 	s.Peek = func(ctx context.Context, g config.Gate) error { return app.Peek(ctx, cfg, g) }
 	return s
 }

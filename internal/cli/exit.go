@@ -45,6 +45,8 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.As(err, &own):
 		return own.code
+	case errors.As(err, &deferred) && deferred.Unknown() && !errors.As(err, &busy):
+		return exitUnknown
 	case errors.As(err, &busy), errors.As(err, &deferred), errors.As(err, &daemon):
 		return exitBusy
 	case errors.As(err, &skipped):

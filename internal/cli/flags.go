@@ -146,9 +146,9 @@ func (r refusing) tell(c *cli, ref slot.Ref, err error) error {
 	if !refusal {
 		return err
 	}
-	exit := r.exit
-	if exitCode(err) == exitSkipped { // which asking again does not change
-		exit = exitSkipped
+	exit := exitCode(err)
+	if exit == exitBusy {
+		exit = r.exit
 	}
 	if !r.json && !r.quiet && exit != 0 {
 		explain(c.Err, err, time.Now())

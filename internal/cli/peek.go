@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +26,7 @@ With --json it prints one object, also if the store could not be asked.
 Exit codes:
   0    free
   64   the command line is wrong, or not a ref
-  69   unknown: the store could not be asked
+  69   unknown: the store, a forge or a gate could not be asked
   74   the answer could not be printed
   75   held, or deferred by a hold or another gate
   77   not allowed
@@ -55,9 +54,12 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 	if err != nil {
 		return o.tell(c, ref, err)
 	}
-	if ref, err = a.Names.Canonical(ctx, ref); err != nil {
+	a.OnlyLook()
+	slots, err := a.Slots(ctx, []slot.Ref{ref})
+	if err != nil {
 		return o.tell(c, ref, err)
 	}
+	ref = slots[0]
 	s, err := a.Store.Look(ctx, ref)
 	if err != nil {
 		return o.tell(c, ref, err)
@@ -80,6 +82,8 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 		return nil
 	case stateSkipped:
 		return &exitError{exitSkipped}
+	case stateUnknown:
+		return &exitError{exitUnknown}
 	}
 	return &exitError{exitBusy}
 }
@@ -96,11 +100,7 @@ func ask(ctx context.Context, a *app.App, ref slot.Ref, v *slotView) error {
 		v.Reason = reason
 		return nil
 	}
-	v.State = stateDeferred
-	var skipped *slot.SkipError
-	if errors.As(err, &skipped) {
-		v.State = stateSkipped
-	}
+	v.State = refusalView(ref, err).State
 	v.findAll(said)
 	return nil
 }

@@ -45,6 +45,9 @@ func explain(w io.Writer, err error, now time.Time) {
 			why = because(deferred.Reason, deferred.Detail)
 		}
 		fmt.Fprintf(w, "oneslot: %s is not started: %s\n", deferred.Ref, clean(why))
+		if at := deferred.Until; deferred.Evidence != nil && at.After(now) {
+			table(w, "  ", [][]string{{"again", fmt.Sprintf("worth a try at %s (in %s)", when(at), span(at.Sub(now)))}}) //nolint:errcheck // nobody is left to tell
+		}
 		if deferred.Hold != nil {
 			table(w, "  ", [][]string{ //nolint:errcheck // nobody is left to tell
 				{"since", since(deferred.Hold.At, now)},

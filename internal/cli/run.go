@@ -56,7 +56,7 @@ starts.
 Exit codes:
   CMD's own  it ran and ended so (128+n for signal n)
   64   the command line is wrong, or not a ref
-  69   unknown: the store could not be asked; nothing was started
+  69   unknown: the store, a forge or a gate could not be asked; nothing was started
   74   CMD ended with 0, and the --report could not be written
   75   busy: the slot is held, on hold, or --wait-max passed (see --busy-exit)
   77   not allowed
@@ -182,6 +182,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 		request: func(r slot.Ref) claim.Request { return supervised(a, r, argv, ttl, grace) },
 	})
 	if err != nil {
+		_ = gates.Ended(context.WithoutCancel(ctx)) // what others of this store left on the forge; what fails, the next does
 		return fail(err)
 	}
 	ref = req.Ref
@@ -191,10 +192,9 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	}
 	spec.Timeout, spec.Leave = o.timeout, o.leave
 	spec.Stdin, spec.Stdout, spec.Stderr = c.In, c.Out, c.Err
-	keeping, stop := context.WithCancel(ctx)
-	defer stop()
-	go gates.Keep(keeping)
+	stop := gates.Keep(ctx)
 	got, err := supervise.Run(ctx, spec)
+	stop() // whoever looks at a reservation keeps others from ending it
 	if e := gates.Ended(context.WithoutCancel(ctx)); e != nil {
 		c.printf(c.Err, "oneslot: %s: what was said on the forge could not all be brought to its end; the next run or sweep here does: %v\n", ref, e)
 	}

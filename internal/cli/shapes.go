@@ -151,6 +151,9 @@ func refusalView(ref slot.Ref, err error) slotView {
 		v.find("claim", slot.Defer, busy.Reason, busyDetail(busy))
 	case errors.As(err, &deferred):
 		v.Ref, v.State = deferred.Ref.String(), stateDeferred
+		if deferred.Unknown() {
+			v.State = stateUnknown
+		}
 		v.findAll(deferred.Evidence)
 		if len(deferred.Evidence) == 0 {
 			v.find(deferred.Reason, slot.Defer, deferred.Reason, deferred.Detail)

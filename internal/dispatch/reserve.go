@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // reserved tells those who share no store with us that the ref is ours, unless one
 // of them was first. withdraw takes that back.
-func (a *attempt) reserved(ctx context.Context, c slot.Claim) (withdraw func(context.Context), waited, ok bool) {
+func (a *attempt) reserved(ctx context.Context, g claim.Grant) (withdraw func(context.Context), waited, ok bool) {
 	none := func(context.Context) {}
 	if a.Reservations == nil {
 		return none, false, true
 	}
-	withdraw, waited, err := a.Reservations.Reserve(ctx, c)
+	withdraw, waited, err := a.Reservations.Reserve(ctx, g)
 	if withdraw == nil {
 		withdraw = none
 	}

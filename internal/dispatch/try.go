@@ -225,7 +225,7 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 	a.ask.Events, a.ask.Claimed, a.ask.Self, a.ask.Sha = events(a.look.Events), true, a.req.Key.Claim, a.look.Item.Sha
 
 	kept, stop := claim.Keep(ctx, a.Claims, a.Clock, a.req.Key, a.asked, grant.Claim.Left)
-	undo, ok := a.facts(kept, grant.Claim)
+	undo, ok := a.facts(kept, grant)
 	lost := context.Cause(kept)
 	stop()
 	if !ok || lost != nil {
@@ -248,12 +248,12 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 // facts finds out, now that nobody else can start, whether it is still to start: it
 // asks the gates again, has those that cannot see our store told, and has gates that
 // keep others out do it. undo takes all of that back.
-func (a *attempt) facts(ctx context.Context, c slot.Claim) (undo func(context.Context), ok bool) {
+func (a *attempt) facts(ctx context.Context, g claim.Grant) (undo func(context.Context), ok bool) {
 	none := func(context.Context) {}
 	if !a.stillLinked(ctx) || !a.mayStart(ctx) {
 		return none, false
 	}
-	withdraw, waited, ok := a.reserved(ctx, c)
+	withdraw, waited, ok := a.reserved(ctx, g)
 	if !ok {
 		return none, false
 	}

@@ -203,6 +203,10 @@ func breakages() map[string]func(*bench) {
 			b.configure("[[gate]]\ntype = 'systemd'\nuser = true\nunits = ['x-{number}.service']\n")
 			b.Machine.Linger = func(int) (bool, bool) { return false, true }
 		},
+		"forge-unreachable": func(b *bench) { // C46
+			b.configure("[[forge]]\nhost = 'git.example.com'\ntype = 'gitea'\n")
+			b.Greet = func(context.Context, config.Forge) (string, error) { return "", errBroken }
+		},
 		"gate-blind": func(b *bench) { // C47
 			b.configure("[[gate]]\ntype = 'systemd'\nuser = true\nunits = ['x-{number}.service']\n")
 			b.Peek = func(context.Context, config.Gate) error { return errBroken }

@@ -79,6 +79,7 @@ func Findings() []Finding {
 		{"listen-open", "daemon", Warn, "have a proxy with TLS in front, and listen on 127.0.0.1"},
 		{"spool-denied", "daemon", Fail, "make it a folder of this user's: deliveries over 1 MiB cannot be taken without it"},
 		{"linger-off", "daemon", Warn, "loginctl enable-linger"},
+		{"forge-unreachable", "forges", Fail, "mend address, token or network: until then gates that read it go by on_error, and polling finds nothing"},
 		{"gate-blind", "gates", Warn, "mend what it asks: until then each start goes by on_error"},
 		{"queue-idle", "queue", Warn, "start `oneslot serve`, or `oneslot dispatch REF --wait`"},
 		{"queue-late", "queue", Warn, "see `oneslot why REF`; defer_alarm says what is long"},

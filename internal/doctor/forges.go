@@ -9,7 +9,7 @@ import (
 
 // forges tells what is read from where, and by what right. What is odd about that
 // stands among the configuration's lines.
-func forges(_ context.Context, s *Subject, r *report) {
+func forges(ctx context.Context, s *Subject, r *report) {
 	if s.Config == nil {
 		return
 	}
@@ -19,14 +19,25 @@ func forges(_ context.Context, s *Subject, r *report) {
 		return
 	}
 	var list []string
+	before := len(r.lines)
 	for _, f := range s.Config.Forges {
-		list = append(list, described(f))
+		text := described(f)
+		if s.Greet != nil {
+			found, err := s.Greet(ctx, f)
+			if err != nil {
+				r.bad("forge-unreachable", "%s: %v", text, err)
+				continue
+			}
+			text += ", " + found
+		}
+		list = append(list, text)
 	}
-	if len(list) == 0 {
+	switch {
+	case len(s.Config.Forges) == 0:
 		r.good("none; gates that read from a forge are not asked")
-		return
+	case len(r.lines) == before:
+		r.good("%s", strings.Join(list, "; "))
 	}
-	r.good("%s", strings.Join(list, "; "))
 }
 
 func described(f config.Forge) string {

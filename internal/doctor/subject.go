@@ -74,6 +74,9 @@ type Subject struct {
 	// Peek asks a gate about a ref that is nobody's. The error says why it could
 	// not find out.
 	Peek func(context.Context, config.Gate) error
+	// Greet asks a forge who its token is, and how many repositories match; it tells
+	// what it found. nil: forges are not asked.
+	Greet func(context.Context, config.Forge) (string, error)
 
 	Sight   claim.Sight
 	Machine Machine

@@ -37,6 +37,7 @@ func Hit(name string) {
 	}
 	if due(pauseVar, name, &pauses) {
 		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(100 * time.Millisecond) // another thread may be told first, and stop us
 	}
 }
 

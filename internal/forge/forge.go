@@ -2,6 +2,8 @@ package forge
 
 import (
 	"context"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -263,6 +265,14 @@ type Repo struct {
 	Public   bool
 	Archived bool
 	Updated  time.Time
+}
+
+// Matches reports whether the repository's name, without the host, fits a glob in
+// lower case; "*" ends at a slash.
+func (r Repo) Matches(glob string) bool {
+	_, name, _ := strings.Cut(strings.ToLower(r.Name), "/")
+	ok, err := path.Match(glob, name)
+	return ok && err == nil
 }
 
 // Seen is what a list leaves for its next reading; the zero one knows nothing.

@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -34,11 +35,12 @@ func (s *Set) onError(ctx context.Context, e *entry, ref slot.Ref) (bool, string
 	if err != nil {
 		return false, fmt.Sprintf("%s: deferred, since it cannot be told for how long (%v)", rule, err)
 	}
-	row := now.Sub(since)
-	if row < e.OnError.For {
-		return false, fmt.Sprintf("%s, failing for %s: deferred", rule, short(row))
+	// The time that stays the same, so that equal verdicts in a row are one record.
+	rule += ", failing since " + since.UTC().Format(time.RFC3339)
+	if now.Sub(since) < e.OnError.For {
+		return false, rule + ": deferred"
 	}
-	return true, fmt.Sprintf("%s, failing for %s: went on", rule, short(row))
+	return true, rule + ": went on"
 }
 
 // answered ends the row of failures. If that cannot be noted, the evidence says so:

@@ -58,9 +58,9 @@ func TestSetOnError(t *testing.T) {
 	}{
 		{"open", gate.OnError{}, 0, nil, slot.Proceed, "no bus; on_error = open: went on"},
 		{"closed", gate.OnError{Closed: true}, 0, nil, slot.Defer, "no bus; on_error = closed: deferred"},
-		{"closed-for, new", closedFor, 0, &memory{}, slot.Defer, "on_error = closed-for 10m, failing for 0s: deferred"},
-		{"closed-for, young", closedFor, 9 * time.Minute, &memory{}, slot.Defer, "failing for 9m: deferred"},
-		{"closed-for, over", closedFor, 10 * time.Minute, &memory{}, slot.Proceed, "failing for 10m: went on"},
+		{"closed-for, new", closedFor, 0, &memory{}, slot.Defer, "on_error = closed-for 10m, failing since "},
+		{"closed-for, young", closedFor, 9 * time.Minute, &memory{}, slot.Defer, ": deferred"},
+		{"closed-for, over", closedFor, 10 * time.Minute, &memory{}, slot.Proceed, ": went on"},
 		{"closed-for, forgetful", closedFor, time.Hour, &memory{err: errNoMemory}, slot.Defer, "the memory is gone"},
 		{"closed-for, no memory", closedFor, time.Hour, nil, slot.Defer, "nobody remembers"},
 	} {

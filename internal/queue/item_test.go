@@ -179,21 +179,21 @@ func TestStillTrue(t *testing.T) {
 	ended := time.Date(2026, 3, 29, 1, 30, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		name  string
-		item  Item
+		item  queue.Item
 		again time.Duration
 		after time.Duration
 		want  bool
 	}{
-		{"in time", Item{State: Idle}, time.Hour, time.Hour, true},
-		{"too early", Item{State: Idle}, time.Hour, time.Hour - 1, false},
-		{"never", Item{State: Idle}, 0, 24 * time.Hour, false},
-		{"the clock was set back", Item{State: Idle}, time.Hour, -time.Hour, false},
-		{"it waits for a person", Item{State: Idle, Age: ended}, time.Hour, time.Hour, false},
-		{"it waits for a run", Item{State: Pending, Age: ended}, time.Hour, time.Hour, false},
-		{"a run has it", Item{State: Running}, time.Hour, time.Hour, false},
-		{"it is dead", Item{State: Dead}, time.Hour, time.Hour, false},
+		{"in time", queue.Item{State: queue.Idle}, time.Hour, time.Hour, true},
+		{"too early", queue.Item{State: queue.Idle}, time.Hour, time.Hour - 1, false},
+		{"never", queue.Item{State: queue.Idle}, 0, 24 * time.Hour, false},
+		{"the clock was set back", queue.Item{State: queue.Idle}, time.Hour, -time.Hour, false},
+		{"it waits for a person", queue.Item{State: queue.Idle, Age: ended}, time.Hour, time.Hour, false},
+		{"it waits for a run", queue.Item{State: queue.Pending, Age: ended}, time.Hour, time.Hour, false},
+		{"a run has it", queue.Item{State: queue.Running}, time.Hour, time.Hour, false},
+		{"it is dead", queue.Item{State: queue.Dead}, time.Hour, time.Hour, false},
 	} {
-		if got := tt.item.StillTrue(Policy{Again: tt.again}, ended, ended.Add(tt.after)); got != tt.want {
+		if got := tt.item.StillTrue(queue.Policy{Again: tt.again}, ended, ended.Add(tt.after)); got != tt.want {
 			t.Errorf("%s: %v; want %v", tt.name, got, tt.want)
 		}
 	}

@@ -78,6 +78,13 @@ type DeferError struct {
 
 func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }
 
+// Unknown reports whether the gate that decided, the last one asked, could not find
+// out.
+func (e *DeferError) Unknown() bool {
+	n := len(e.Evidence)
+	return n > 0 && e.Evidence[n-1].Verdict == Unknown
+}
+
 // SkipError refuses a claim because there is nothing to do: a gate says that the
 // work is over.
 type SkipError struct {

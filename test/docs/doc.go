@@ -14,7 +14,9 @@
 //	go      the name of an example in the root package's tests
 //
 // A page may start a daemon in the background: it has an address of its own, which
-// stands in the commands for 127.0.0.1:7180, and is ended after the page.
+// stands in the commands for 127.0.0.1:7180, and is ended after the page. At
+// 127.0.0.1:3000 it finds a Forgejo, with a token for it in FORGEJO_TOKEN: see
+// startForge.
 //
 // Anything else is an error, so that nothing goes unlooked at by mistake.
 package docs

@@ -145,6 +145,7 @@ func runPage(t *testing.T, name string, list []block) {
 type world struct {
 	dir, home, progress string
 	listen              string // of a daemon on this page, in place of the usual address
+	forge               string // the address of the page's forge
 	env                 []string
 	manager             func() error // starts a systemd of the user's, once
 }
@@ -170,6 +171,8 @@ func newWorld(t *testing.T) *world {
 	}
 	copyProject(t, filepath.Join(dir, "oneslot"))
 	w.listen = freeAddress(t)
+	forge, token := startForge(t)
+	w.forge = forge
 	for _, kv := range os.Environ() {
 		name, _, _ := strings.Cut(kv, "=")
 		if !regexp.MustCompile(`^(ONESLOT_.*|XDG_.*|DBUS_.*|CI|.*_CI|GITHUB_.*|GITLAB_.*|.*_BUILD.*|BUILD.*|JENKINS.*|TEAMCITY.*)$`).MatchString(name) {
@@ -180,6 +183,7 @@ func newWorld(t *testing.T) *world {
 	w.env = append(w.env,
 		"HOME="+w.home, "PATH="+bin+":"+os.Getenv("PATH"), "GOPATH="+filepath.Join(w.home, "go"),
 		"TZ=UTC", "NO_COLOR=1", "ONESLOT_HOST=host-a", "ONESLOT_LISTEN="+w.listen,
+		"FORGEJO_TOKEN="+token,
 		// README's test command stands on a page, too: there it runs a part.
 		"ONESLOT_TEST_PACKAGES=./internal/slot",
 	)
@@ -197,9 +201,11 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// here puts the page's own address in place of the usual one: pages are tried side
+// here puts the page's own addresses in place of the usual ones: pages are tried side
 // by side.
-func (w *world) here(text string) string { return strings.ReplaceAll(text, "127.0.0.1:7180", w.listen) }
+func (w *world) here(text string) string {
+	return strings.NewReplacer("127.0.0.1:7180", w.listen, forgeAddress, w.forge).Replace(text)
+}
 
 // goSettings keeps the go tool as it is under another HOME.
 func goSettings(t *testing.T) []string {

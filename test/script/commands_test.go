@@ -35,6 +35,8 @@ func commands() map[string]command {
 		"serving": serving,
 		// deliver STATUS HOOK HEADERS BODY [SECRET]: send a webhook delivery.
 		"deliver": deliver,
+		// get PATH: ask the daemon's API; the answer goes to the file "answer".
+		"get": get,
 		// forge KIND, world VERB...: a forge, and what happens there. See forge_test.go.
 		"forge": startForge,
 		"world": world,

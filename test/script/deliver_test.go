@@ -51,6 +51,24 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 	}, func() string { return "a daemon that answers" })
 }
 
+// get asks the daemon, and keeps what it answers in the file "answer".
+func get(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: get PATH")
+	}
+	req, err := http.NewRequest(http.MethodGet, args[0], nil)
+	ts.Check(err)
+	resp, err := toDaemon(ts, req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs("answer"), answer, 0o600))
+	if resp.StatusCode != http.StatusOK {
+		ts.Fatalf("status %s: %s", resp.Status, answer)
+	}
+}
+
 // deliver sends a delivery to a hook. What HEADERS holds is sent as it was
 // recorded; with a secret, GitHub's signature is added. The answer goes to the
 // file "answer".

@@ -28,7 +28,7 @@ func Helper(ctx context.Context, args []string) error {
 	}
 	parts := map[string]func(context.Context, *Bench, []string) error{
 		"pairs": pairsHelper, "wait": waitHelper, "worker": workerHelper, "stamp": stampHelper,
-		"bare": bareHelper,
+		"bare": bareHelper, "forge": forgeHelper, "poller": pollerHelper, "asker": askerHelper,
 	}
 	part, ok := parts[args[0]]
 	if !ok {

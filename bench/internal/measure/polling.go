@@ -4,12 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
-	"net/http"
+	"errors"
 	"os"
 	"runtime"
-	"strings"
+	"runtime/pprof"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +18,7 @@ import (
 	"github.com/oneslot/oneslot/internal/forge/gitea"
 	"github.com/oneslot/oneslot/internal/forge/github"
 	"github.com/oneslot/oneslot/internal/forge/transport"
+	"github.com/oneslot/oneslot/internal/forge/transport/token"
 	"github.com/oneslot/oneslot/internal/intake/poll"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/store/sqlite"
@@ -36,9 +36,12 @@ type spent struct {
 	Error     string
 }
 
-// askers is how many requests are under way at a time, for the poller and for the bare
-// client.
-const askers = 4
+func (s spent) err() error {
+	if s.Error == "" {
+		return nil
+	}
+	return errors.New(s.Error)
+}
 
 // spend measures do, with all the processor time of this process.
 func spend(do func() error) (s spent) {
@@ -57,10 +60,10 @@ func usage() time.Duration {
 }
 
 // nowhere counts what a poller finds, and keeps nothing.
-type nowhere struct{ n int }
+type nowhere struct{ n atomic.Int64 }
 
 func (s *nowhere) Accept(_ context.Context, found []poll.Found) error {
-	s.n += len(found)
+	s.n.Add(int64(len(found)))
 	return nil
 }
 
@@ -73,7 +76,7 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 		return err
 	}
 	defer store.Close() //nolint:errcheck // the folder goes too
-	client, err := b.client(kind, api)
+	asks, err := b.client(kind, api)
 	if err != nil {
 		return err
 	}
@@ -84,8 +87,8 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 	sink := &nowhere{}
 	p := poll.New(poll.Options{
 		Sources: []poll.Source{{
-			Host: forgetest.Host(api), Type: kind, Client: client, Repos: []string{worldOwner + "/*"}, Poll: time.Minute,
-			Lags: client.Capabilities().Lags, Look: look,
+			Host: forgetest.Host(api), Type: kind, Client: asks, Repos: []string{worldOwner + "/*"}, Poll: time.Minute,
+			Lags: asks.Capabilities().Lags, Look: look,
 		}},
 		Sink: sink, Cursors: store, Commands: []string{"/oneslot"}, Wants: wanted,
 	})
@@ -94,12 +97,18 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 		var s spent
 		switch in.Text() {
 		case "tick":
-			sink.n = 0
+			sink.n.Store(0)
 			s = spend(func() error { return p.Tick(ctx) })
-			s.Found = sink.n
+			s.Found = int(sink.n.Load())
 		case "heap":
 			var m runtime.MemStats
 			runtime.GC()
+			runtime.GC()
+			f, _ := os.Create("/tmp/N.heap")
+			pprof.WriteHeapProfile(f)
+			f.Close()
+			g, _ := os.Create("/tmp/N.gor")
+			pprof.Lookup("goroutine").WriteTo(g, 1)
 			runtime.ReadMemStats(&m)
 			s.Heap = float64(m.HeapAlloc) / (1 << 20)
 		}
@@ -110,9 +119,15 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 	return nil
 }
 
+// client is one of the program's own.
+type client interface {
+	forge.Client
+	Capabilities() forge.Capabilities
+}
+
 // client is what the program asks a forge with.
-func (b *Bench) client(kind, api string) (forge.Client, error) {
-	o := transport.Options{API: api, Token: fixed{}, Clock: b.clock}
+func (b *Bench) client(kind, api string) (client, error) {
+	o := transport.Options{API: api, Clock: b.clock, Token: token.Plain(func() (string, error) { return worldToken, nil })}
 	if kind != string(forgetest.GitHub) {
 		o.Header = gitea.Header
 	}
@@ -124,69 +139,4 @@ func (b *Bench) client(kind, api string) (forge.Client, error) {
 		return github.New(forgetest.Host(api), api, t)
 	}
 	return gitea.New(forgetest.Host(api), api, t, kind)
-}
-
-// fixed is a token that stays.
-type fixed struct{}
-
-func (fixed) Token(context.Context) (string, error)         { return worldToken, nil }
-func (fixed) Renew(context.Context, string) (string, error) { return "", nil }
-
-// askerHelper is the bare client: it sends the requests of each line to a forge, with
-// net/http alone, and drops the answers.
-func askerHelper(ctx context.Context, _ *Bench, args []string) error {
-	base, word := "http://"+forgetest.Host(args[1]), "Bearer "
-	if args[0] != string(forgetest.GitHub) {
-		word = "token "
-	}
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
-	one := func(r sent) error {
-		req, err := http.NewRequestWithContext(ctx, r.Method, base+r.URI, strings.NewReader(r.Body))
-		if err != nil {
-			return err
-		}
-		req.Header.Set("Authorization", word+worldToken)
-		if r.Match != "" {
-			req.Header.Set("If-None-Match", r.Match)
-		}
-		answer, err := client.Do(req)
-		if err != nil {
-			return err
-		}
-		defer answer.Body.Close()
-		if answer.StatusCode >= http.StatusBadRequest {
-			return fmt.Errorf("%s %s: %s", r.Method, r.URI, answer.Status)
-		}
-		_, err = io.Copy(io.Discard, answer.Body)
-		return err
-	}
-	out, in := json.NewEncoder(os.Stdout), json.NewDecoder(os.Stdin)
-	for {
-		var batch struct {
-			At   int // how many at a time
-			List []sent
-		}
-		if err := in.Decode(&batch); err != nil {
-			return nil //nolint:nilerr // the end
-		}
-		next := make(chan sent, len(batch.List))
-		for _, r := range batch.List {
-			next <- r
-		}
-		close(next)
-		runtime.GC() // of what was read
-		s := spend(func() error {
-			return together(batch.At, func(int) error {
-				for r := range next {
-					if err := one(r); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		})
-		if err := out.Encode(s); err != nil {
-			return err
-		}
-	}
 }

@@ -3,6 +3,7 @@ package measure
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -128,7 +129,7 @@ func (b *Bench) helper(ctx context.Context, name string, args ...string) (*helpe
 		return nil, err
 	}
 	h.out = bufio.NewScanner(out)
-	h.out.Buffer(nil, 1<<20)
+	h.out.Buffer(nil, 4<<20)
 	return h, h.Start()
 }
 
@@ -146,6 +147,23 @@ func (h *helper) read(v any) error {
 		_, err = fmt.Sscan(string(text), v)
 	}
 	return err
+}
+
+// say gives it a line, and waits for the one that it answers.
+func (h *helper) say(text string) ([]byte, error) {
+	if _, err := fmt.Fprintln(h.in, text); err != nil {
+		return nil, err
+	}
+	return h.line()
+}
+
+// ask is say, with an answer in JSON.
+func (h *helper) ask(text string, answer any) error {
+	line, err := h.say(text)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(line, answer)
 }
 
 // end has it end, and collects it.

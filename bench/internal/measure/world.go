@@ -44,14 +44,14 @@ const mostSent = 1500
 //	change N   N pull requests get a new head, with a check that failed
 //	delay D    answers take so long from now on
 func forgeHelper(_ context.Context, _ *Bench, args []string) error {
-	var repos, pulls int
-	if _, err := fmt.Sscan(args[1]+" "+args[2], &repos, &pulls); err != nil {
+	var repos, pulls, issues int
+	if _, err := fmt.Sscan(args[1]+" "+args[2]+" "+args[3], &repos, &pulls, &issues); err != nil {
 		return err
 	}
 	var ago atomic.Int64 // what is there is from yesterday
 	ago.Store(int64(26 * time.Hour))
 	w := forgetest.New(forgetest.Kind(args[0]), func() time.Time { return time.Now().Add(-time.Duration(ago.Load())) })
-	people(w, repos, pulls)
+	people(w, repos, pulls, issues)
 	ago.Store(0)
 	api, stop := forgetest.Start(w)
 	defer stop()
@@ -87,9 +87,9 @@ func forgeHelper(_ context.Context, _ *Bench, args []string) error {
 	return nil
 }
 
-// people fills a world: green pull requests that wait for somebody, each with a
-// description, labels and a comment.
-func people(w *forgetest.World, repos, pulls int) {
+// people fills a world: in each repository so many green pull requests that wait for
+// somebody, with a description, labels and a comment; then so many issues.
+func people(w *forgetest.World, repos, pulls, issues int) {
 	w.AddUser(forgetest.User{Login: "poller", Token: worldToken, Writer: true, Association: "member"})
 	body := strings.Repeat("It bumps the dependency to another version, and says so at some length. ", 14)
 	for r := range repos {
@@ -102,6 +102,9 @@ func people(w *forgetest.World, repos, pulls int) {
 			t, _ := w.Thread(at)
 			check(w, t.Head.Sha, forge.Success)
 			w.AddComment(at, "dev", "What do you think?")
+		}
+		for n := range issues {
+			w.AddIssue(path, "dev", fmt.Sprintf("It fails for the %d. time", n+1), body)
 		}
 	}
 }
@@ -136,8 +139,8 @@ type world struct {
 }
 
 // world starts one of a kind.
-func (b *Bench) world(ctx context.Context, kind forgetest.Kind, repos, pulls int) (*world, error) {
-	h, err := b.helper(ctx, "forge", string(kind), fmt.Sprint(repos), fmt.Sprint(pulls))
+func (b *Bench) world(ctx context.Context, kind forgetest.Kind, repos, pulls, issues int) (*world, error) {
+	h, err := b.helper(ctx, "forge", string(kind), fmt.Sprint(repos), fmt.Sprint(pulls), fmt.Sprint(issues))
 	if err != nil {
 		return nil, err
 	}

@@ -37,10 +37,12 @@ func (m *Memory) treeGone(id string, out slot.Outcome) {
 }
 
 // open lists the slot's runs of this host and boot that may have a tree.
-func (h *MemoryHandle) open(ref slot.Ref) []slot.Run {
+func (h *MemoryHandle) open(ref slot.Ref) []slot.Run { return h.openOf(ref, h.host) }
+
+func (h *MemoryHandle) openOf(ref slot.Ref, boot string) []slot.Run {
 	var out []slot.Run
 	for _, r := range h.m.runs {
-		if h.m.meets(ref, r) && r.TreeGoneAt.IsZero() && r.Holder.Process.Boot == h.host {
+		if h.m.meets(ref, r) && r.TreeGoneAt.IsZero() && r.Holder.Process.Boot == boot {
 			out = append(out, *r)
 		}
 	}
@@ -63,6 +65,12 @@ func noRun(id string) error { return fmt.Errorf("%w: there is no run %q", slot.E
 // OpenRuns lists the runs whose tree may be there, oldest first.
 func (h *MemoryHandle) OpenRuns(ctx context.Context, ref slot.Ref) (out []slot.Run, err error) {
 	err = h.step(ctx, "open runs", func() error { out = h.open(ref); return nil })
+	return out, err
+}
+
+// OpenRunsOf is OpenRuns for another host.
+func (h *MemoryHandle) OpenRunsOf(ctx context.Context, ref slot.Ref, boot string) (out []slot.Run, err error) {
+	err = h.step(ctx, "open runs", func() error { out = h.openOf(ref, boot); return nil })
 	return out, err
 }
 

@@ -91,24 +91,29 @@ func (w inName) Acquire(ctx context.Context, req claim.Request) (claim.Grant, er
 	return g, err
 }
 
-// piecemeal takes the slots of a claim one after another, each in a step of its own,
-// and keeps what it has if the next cannot be had.
+// piecemeal first sees, one slot after another, whether it can have them all, and
+// keeps what it has if the next cannot be had.
 type piecemeal struct{ *MemoryHandle }
 
 func (w piecemeal) Acquire(ctx context.Context, req claim.Request) (claim.Grant, error) {
 	if req.Ticket != nil { // it is right about lines
 		return w.MemoryHandle.Acquire(ctx, req)
 	}
+	var pieces []claim.Key
 	for _, ref := range req.Covers() {
 		one := req
 		one.Ref, one.Also, one.Key, one.Kind, one.Run = ref, nil, claim.NewKey(ref), slot.Detached, ""
 		if _, err := w.MemoryHandle.Acquire(ctx, one); err != nil {
-			if e, ok := errors.AsType[*slot.BusyError](err); ok {
-				e.Ref = req.Ref
+			break
+		}
+		pieces = append(pieces, one.Key)
+	}
+	if len(pieces) == len(req.Covers()) {
+		for _, key := range pieces {
+			if _, err := w.Release(ctx, key, slot.Outcome{Result: slot.Done}); err != nil {
+				return claim.Grant{}, err
 			}
-			return claim.Grant{}, err
 		}
 	}
-	req.Also = nil
 	return w.MemoryHandle.Acquire(ctx, req)
 }

@@ -13,8 +13,9 @@ type Range struct{ Min, Max time.Duration }
 // Reads is how lists of comments are behind writes.
 type Reads struct {
 	// Lag: an answered write (new, changed or deleted comment) shows after it. The
-	// counter of the thread is right at once.
-	Lag Range
+	// counter of the thread is right at once, unless Counter says that it lags as well.
+	Lag     Range
+	Counter bool
 	// Of gives the lag of each write in place of Lag.
 	Of func(Comment) time.Duration
 	// Commit: a new comment has its id at once; it shows, and is answered, after it.

@@ -55,6 +55,7 @@ func (f *face) gitlab() {
 		in("PUT /notes/{note}", f.gitlabEditNote)
 		in("DELETE /notes/{note}", f.gitlabDeleteNote)
 		in("GET /resource_state_events", f.gitlabStates)
+		in("GET /resource_label_events", f.gitlabLabelled)
 		if pull {
 			in("GET /approvals", f.gitlabApprovals)
 			in("GET /reviewers", f.gitlabReviewers)

@@ -87,6 +87,15 @@ func (f *face) gitlabStates(r *http.Request, _ User, t Thread) reply {
 	})
 }
 
+func (f *face) gitlabLabelled(r *http.Request, _ User, t Thread) reply {
+	all := slices.DeleteFunc(t.Events, func(e Event) bool { return e.Label == "" })
+	return gitlabList(f, r, all, func(e Event) object {
+		action := map[string]string{"labeled": "add", "unlabeled": "remove"}[e.Kind]
+		return object{"id": e.ID, "user": f.gitlabUser(e.Actor), "created_at": gitlabTime(e.At), "resource_id": t.ID,
+			"action": action, "label": object{"name": e.Label}}
+	})
+}
+
 // gitlabLast is the last word of each reviewer.
 func (f *face) gitlabLast(t Thread) []Review {
 	var list []Review

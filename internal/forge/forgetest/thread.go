@@ -42,7 +42,7 @@ type Thread struct {
 	MergeSha  string
 	Closes    []At // the issues that it is linked to close
 
-	Comments int // the counter, which never lags
+	Comments int // the counter, which lags only with Reads.Counter
 	MovedTo  *At // an issue that was moved to another repository
 	Events   []Event
 }
@@ -277,7 +277,11 @@ func (w *World) copy(t *thread) Thread {
 		}
 	}
 	for _, known := range t.comments {
-		if v := known.last(); !v.gone && !v.held {
+		v, there := known.last(), true
+		if w.reads.Counter {
+			v, there = known.listed(w.now())
+		}
+		if there && !v.gone && !v.held {
 			c.Comments++
 		}
 	}

@@ -166,6 +166,14 @@ func TestRecordedLists(t *testing.T) {
 	if err != nil || reopened.UTC().Format(time.TimeOnly) != "11:57:35" {
 		t.Errorf("reopened %v, %v", reopened, err)
 	}
+	acts, err := c.Acts(t.Context(), at(t, c, "octo/hello#1"))
+	var said []string
+	for _, a := range acts {
+		said = append(said, string(a.Kind)+" "+a.What+" by "+a.By.Login)
+	}
+	if got := strings.Join(said[:min(len(said), 4)], ", "); err != nil || got != "labeled oneslot/claimed by octo, labeled bug by octo, assigned bot-a by octo, assigned bot-b by octo" {
+		t.Errorf("acts %q, %v", said, err)
+	}
 	checks, err := c.Checks(t.Context(), c.Host()+"/octo/hello", "2f8be3c8c3d002fd07c3f3cea8492bf23d4eff05")
 	if err != nil || len(checks) != 2 || checks[0].Name != "ci/test" || checks[0].State != forge.Success || checks[0].ID != "3" ||
 		checks[0].Again != "2026-11-29T11:58:31Z" || checks[1].State != forge.Neutral || checks[1].Result != "bogus" {

@@ -10,12 +10,6 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// act has what the library's event leaves out.
-type act struct {
-	github.IssueEvent
-	App *github.App `json:"performed_via_github_app"`
-}
-
 // Acts implements forge.Historian.
 // https://docs.github.com/en/rest/using-the-rest-api/issue-event-types
 func (c *Client) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
@@ -23,25 +17,25 @@ func (c *Client) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, _, err := list(ctx, c, "read the events of "+ref.String(), path+"/issues/"+strconv.Itoa(ref.Number())+"/events", nil, (*act).GetID)
+	events, _, err := list(ctx, c, "read the events of "+ref.String(), path+"/issues/"+strconv.Itoa(ref.Number())+"/events", nil, (*github.IssueEvent).GetID)
 	if err != nil {
 		return nil, err
 	}
 	var acts []forge.Act
 	for _, e := range events {
-		a := forge.Act{By: person(e.Actor, e.App, ""), At: e.GetCreatedAt().Time}
+		a := forge.Act{By: person(e.Actor, e.PerformedViaGithubApp, ""), At: e.GetCreatedAt().Time}
 		switch e.GetEvent() {
 		case "labeled":
 			a.Kind, a.What = slot.Labeled, e.GetLabel().GetName()
 		case "assigned":
 			a.Kind, a.What = slot.Assigned, e.GetAssignee().GetLogin()
 			if e.Assigner != nil { // who is the actor of that was once the assignee
-				a.By = person(e.Assigner, e.App, "")
+				a.By = person(e.Assigner, e.PerformedViaGithubApp, "")
 			}
 		case "review_requested":
 			a.Kind, a.What = slot.ReviewRequested, e.GetRequestedReviewer().GetLogin()
 			if e.ReviewRequester != nil {
-				a.By = person(e.ReviewRequester, e.App, "")
+				a.By = person(e.ReviewRequester, e.PerformedViaGithubApp, "")
 			}
 		default:
 			continue

@@ -125,6 +125,8 @@ func (c *Client) do(ctx context.Context, op, method, path string, body, into any
 	switch {
 	case err != nil && resp == nil:
 		return nil, transport.Error(op, err, nil)
+	case err != nil && resp.StatusCode == http.StatusNotModified: // most answers of a quiet day: no words are made
+		return resp, &forge.Error{Op: op, Status: resp.StatusCode, Detail: "nothing changed"}
 	case err != nil:
 		return resp, transport.Error(op, err, resp.Response)
 	}

@@ -103,6 +103,9 @@ func (l *limiter) judge(resp *http.Response) *forge.LimitError {
 // retryAfter reads Retry-After: seconds, or a date by the forge's clock.
 func retryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	text := strings.TrimSpace(h.Get("Retry-After"))
+	if text == "" {
+		return 0, false
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return seconds(n), n >= 0
 	}

@@ -14,7 +14,7 @@ func (r *reading) gitHub(event string, body []byte) error {
 		return err
 	}
 	r.Delivery.Action = mark.Line(m.Action)
-	r.at(m.Repository.path(), m.Repository.HTMLURL)
+	r.at(m.Repository.ID, m.Repository.path(), m.Repository.HTMLURL)
 	r.facts = slot.Facts{
 		Actor: mark.Line(m.Sender.name()), Bot: m.Sender.Type == "Bot",
 	}

@@ -15,12 +15,12 @@ func (r *reading) gitLab(body []byte) error {
 	if err := decode(body, gitlabKey, &m); err != nil {
 		return err
 	}
-	path := m.Project.Path
+	id, path := m.Project.ID, m.Project.Path
 	if path == "" {
-		path = m.Path
+		id, path = m.ProjectID, m.Path
 	}
 	r.Delivery.Action = mark.Line(m.Attributes.Action)
-	r.at(path, m.Project.WebURL)
+	r.at(id, path, m.Project.WebURL)
 	actor := m.User.Username
 	if actor == "" {
 		actor = m.UserUsername

@@ -134,6 +134,9 @@ func (s *handler) receive(w http.ResponseWriter, r *http.Request, h Hook) (p Par
 	if p, err = s.parse(r.Context(), h, r.Header, body); err != nil {
 		return p, nil, err
 	}
+	if len(h.Secret) == 0 {
+		p.Repo, p.Moved = Repo{}, nil
+	}
 	s.stamp(&p, h, id)
 	// The forge may hang up; what it sent is good all the same.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), acceptTime)

@@ -60,7 +60,8 @@ type Sink interface {
 	// never does. Without an error a body's file is the sink's from then on, to
 	// keep or to remove; Delivery.Body is its only until it returns. An error
 	// means that nothing was kept; if that could not be found out it matches
-	// slot.ErrUnknown, and the file stays.
+	// slot.ErrUnknown, and the file stays. The refs of p.Events become those of the
+	// slots, where a repository had another name once.
 	Accept(ctx context.Context, p Parsed) ([]Result, error)
 }
 
@@ -78,7 +79,16 @@ type Parsed struct {
 	About    About
 	Events   []slot.Event // without ID, At and Delivery
 	Ignored  string       // why there are no events
-	Moved    *Moved       // the repository has a new name
+	Repo     Repo
+	Moved    *Moved // the repository has a new name
+}
+
+// Repo is the repository that a delivery comes from, with the name of that time; zero
+// if the payload does not say, or nobody signed it: a name that is believed decides
+// which slot is meant.
+type Repo struct {
+	ID   string // the forge's
+	Name string // canonical host/owner/repo
 }
 
 // About is what a delivery is about, whether or not it is of use.

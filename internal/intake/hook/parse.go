@@ -62,21 +62,30 @@ func (r *reading) ignore(format string, args ...any) {
 }
 
 // at sets the repository.
-func (r *reading) at(path, web string) {
-	r.path, r.host = path, r.hook.Host
-	if r.host != "" {
-		return
+func (r *reading) at(id int64, path, web string) {
+	r.path, r.host = path, r.hook.hostOf(web)
+	if name := mark.Repo(r.host, path); id > 0 && name != "" {
+		r.Repo = Repo{number(id), name}
 	}
-	switch r.hook.Forge {
-	case GitHub:
-		r.host = "github.com"
-	case GitLab:
-		r.host = "gitlab.com"
-	default: // a name to call it by; nothing is ever sent there
-		if u, err := url.Parse(web); err == nil {
-			r.host, _ = slot.ParseHost(u.Host)
-		}
+}
+
+// hostOf is the host that refs get.
+func (h Hook) hostOf(web string) string {
+	switch {
+	case h.Host != "":
+		return h.Host
+	case h.Forge == GitHub:
+		return "github.com"
+	case h.Forge == GitLab:
+		return "gitlab.com"
 	}
+	// A name to call it by; nothing is ever sent there.
+	u, err := url.Parse(web)
+	if err != nil {
+		return ""
+	}
+	host, _ := slot.ParseHost(u.Host)
+	return host
 }
 
 // about sets the ref; it reports whether there is one.

@@ -17,7 +17,6 @@ type still struct {
 	*fake
 	repos []forge.Repo
 	open  map[string][]forge.Thread
-	asked int
 }
 
 func (s *still) Repos(context.Context, []string) ([]forge.Repo, error) { return s.repos, nil }
@@ -58,7 +57,7 @@ func BenchmarkQuietTick(b *testing.B) {
 			t := pull(n + 1)
 			t.Ref = refIn(fmt.Sprintf("octo/hello-%d", i), n+1)
 			t.Title, t.Body, t.Comments = "Bump the dependency of something to another version", string(make([]byte, 2000)), 3
-			t.Labels, t.UpdatedText = []string{fmt.Sprint("dependencies"), fmt.Sprint("size/S")}, "2026-01-02T03:04:05Z"
+			t.Labels, t.UpdatedText = []string{"dependencies", "size/S"}, "2026-01-02T03:04:05Z"
 			f.open[r.Name] = append(f.open[r.Name], t)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -361,12 +360,4 @@ func failing(id, check string) forge.Check {
 
 func passing(id, check string) forge.Check {
 	return forge.Check{Name: check, State: forge.Success, Result: "success", ID: id, Again: "2026-01-02T03:04:05Z"}
-}
-
-func kindsOf(found []Found) (list []string) {
-	set := map[string]bool{}
-	for _, f := range found {
-		set[string(f.Kind)] = true
-	}
-	return slices.Sorted(maps.Keys(set))
 }

@@ -227,6 +227,30 @@ func TestFoundOverEachForge(t *testing.T) {
 	})
 }
 
+// C31: what we set ourselves wakes nobody, where the forge tells who it was; and after a
+// restart what was set before is no news.
+func TestC31_OwnLabelsOverEachForge(t *testing.T) {
+	everyForge(t, func(t *testing.T, r *rig) {
+		const path = "octo/hello"
+		r.AddRepo(path)
+		issue := r.AddIssue(path, "ann", "one", "")
+		r.pass(time.Hour)
+		r.start()
+		r.tick(2)
+		r.Label(issue, "working", true, "our-bot")
+		r.pass(time.Minute)
+		r.want(r.tick(4), "")
+		r.Label(issue, "agent", true, "ann")
+		r.want(r.tick(4), "labeled octo/hello#1")
+
+		r.pass(time.Hour)
+		r.Label(issue, "more", true, "ann")
+		r.Label(issue, "ours", true, "our-bot")
+		r.start()
+		r.want(r.tick(1), "edited octo/hello#1, labeled octo/hello#1")
+	})
+}
+
 // C26: the daemon is stopped while things happen, and finds them at its first tick.
 func TestC26_MissedOverEachForge(t *testing.T) {
 	everyForge(t, func(t *testing.T, r *rig) {

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/forge"
@@ -28,7 +29,10 @@ func (p *pass) news(was, th *thread, t forge.Thread) error {
 			p.add(p.event(th, slot.Reopened, mark.Changed(slot.Reopened, written(at), "")))
 		}
 	}
-	p.set(was, th, t)
+	p.body(was, th, t)
+	if err := p.acts(p.set(was, th, t), was != nil); err != nil {
+		return err
+	}
 	// Nothing says who wrote or pushed. Of our own threads that is mostly us.
 	if p.own(t.Author) {
 		return nil
@@ -46,31 +50,87 @@ func (p *pass) news(was, th *thread, t forge.Thread) error {
 }
 
 // standing tells what stands on a thread that nobody ever looked at.
-func (p *pass) standing(th *thread, t forge.Thread) { p.set(nil, th, t) }
+func (p *pass) standing(th *thread, t forge.Thread) {
+	p.body(nil, th, t)
+	for _, s := range p.set(nil, th, t) {
+		p.add(s.Found)
+	}
+}
 
-// set tells what was set on a thread since: labels, assignees, reviewers, a mention of
-// us. Where that is not known, of people only ourselves count.
-func (p *pass) set(was, th *thread, t forge.Thread) {
+// setting is the event of something that was set.
+type setting struct {
+	Found
+	what string // the label, or the login
+}
+
+// set finds what was set on a thread since: labels, assignees, who is asked for a
+// review. Where that is not known, of people only ourselves count.
+func (p *pass) set(was, th *thread, t forge.Thread) (found []setting) {
+	one := func(kind slot.EventKind, what string) {
+		if p.o.Wants(kind) {
+			f := p.event(th, kind, mark.Changed(kind, t.UpdatedText, what))
+			if kind == slot.Labeled {
+				f.Facts.Label = what
+			}
+			found = append(found, setting{f, what})
+		}
+	}
 	for _, l := range th.labels {
 		if (was == nil || !slices.Contains(was.labels, l)) && !slices.Contains(p.o.Labels, l) {
-			f := p.event(th, slot.Labeled, mark.Changed(slot.Labeled, t.UpdatedText, l))
-			f.Facts.Label = l
-			p.add(f)
+			one(slot.Labeled, l)
 		}
 	}
 	people := func(kind slot.EventKind, now []string, was *thread) {
 		for _, login := range now {
 			if was == nil && p.o.Own.Login(login) || was != nil && !slices.Contains(was.people(kind), login) {
-				p.add(p.event(th, kind, mark.Changed(kind, t.UpdatedText, login)))
+				one(kind, login)
 			}
 		}
 	}
 	people(slot.Assigned, t.Assignees, was)
 	if was != nil && !was.ref.IsZero() && was.sha == "" {
-		people(slot.ReviewRequested, t.Reviewers, nil) // lists left out who was asked
-	} else {
-		people(slot.ReviewRequested, t.Reviewers, was)
+		was = nil // lists left out who was asked
 	}
+	people(slot.ReviewRequested, t.Reviewers, was)
+	return found
+}
+
+// acts adds what was set, as the history tells of it, where a forge has one: when, and
+// that it was not us. Of what may have been set at any time (sure is false), what was
+// set before is no news.
+func (p *pass) acts(found []setting, sure bool) error {
+	h, ok := p.src.Client.(forge.Historian)
+	if len(found) == 0 {
+		return nil
+	}
+	var acts []forge.Act
+	if ok {
+		var err error
+		acts, err = h.Acts(p.ctx, found[0].Ref)
+		if p.src.count("acts", err); err != nil && !p.withhold("histories", err) {
+			return err
+		}
+	}
+	for _, f := range found {
+		var last forge.Act
+		for _, a := range acts {
+			if a.Kind == f.Kind && strings.EqualFold(mark.Line(a.What), mark.Line(f.what)) && !a.At.Before(last.At) {
+				last = a
+			}
+		}
+		if p.own(last.By) || !last.At.IsZero() && !sure && last.At.Before(p.since) {
+			continue
+		}
+		if !last.At.IsZero() {
+			f.Fingerprint = mark.Changed(f.Kind, written(last.At), f.what)
+		}
+		p.add(f.Found)
+	}
+	return nil
+}
+
+// body tells of a mention of us in the text of the thread itself.
+func (p *pass) body(was, th *thread, t forge.Thread) {
 	if p.o.Wants(slot.Mentioned) && (was == nil || was.body != th.body) && !p.own(t.Author) &&
 		markup.Mentions(markup.Spoken(t.Body), p.o.Own.Names()...) {
 		p.add(p.byAuthor(th, slot.Mentioned, mark.Fingerprint(slot.Mentioned, written(t.Created), "body")))

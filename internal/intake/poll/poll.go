@@ -13,7 +13,8 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// Forge is what is asked of a forge; a forge.Client has it.
+// Forge is what is asked of a forge; a forge.Client has it. One that is a
+// forge.Historian, too, is asked who set what.
 type Forge interface {
 	Thread(ctx context.Context, ref slot.Ref) (forge.Thread, error)
 	Comments(ctx context.Context, ref slot.Ref) (forge.Comments, error)
@@ -100,8 +101,8 @@ type Options struct {
 	Sink       Sink
 	Cursors    Cursors    // nil: after a restart only what is true now is found
 	Unresolved Unresolved // nil: nobody looks orphans up
-	// Own is what oneslot acts as: nothing that it did makes an event. Who set a
-	// label is not told by a list; Labels are those that oneslot itself sets.
+	// Own is what oneslot acts as: nothing that it did makes an event. Labels are those
+	// that only oneslot sets.
 	Own      mark.Own
 	Labels   []string
 	Commands []string // of comments, such as "/oneslot"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -71,7 +70,7 @@ func (s *source) lookRepos(ctx context.Context) ([]forge.Repo, error) {
 	for _, glob := range globs {
 		n := len(found)
 		for _, r := range all {
-			if ok, err := path.Match(glob, strings.ToLower(strings.TrimPrefix(r.Name, s.Host+"/"))); ok && err == nil {
+			if r.Matches(glob) {
 				found = append(found, r)
 			}
 		}
@@ -96,6 +95,7 @@ func (s *source) keep(ctx context.Context, found []forge.Repo) []*repo {
 	}
 	var list []*repo
 	for _, f := range found {
+		f.Name = cmp.Or(f.Slots, f.Name) // from here on it is called what its slots are
 		r := newRepo(s, f)
 		if was := old[r.key]; was != nil {
 			if was.Name != f.Name {

@@ -132,6 +132,30 @@ func (s *Store) Canonical(ctx context.Context, repo string) (canonical string, e
 	return canonical, s.unknown("read", err)
 }
 
+// Knows reports whether a repository that an id is known of has, or had, the name.
+func (s *Store) Knows(ctx context.Context, repo string) (knows bool, err error) {
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok || s.read.old() {
+		return false, err
+	}
+	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM alias WHERE name = ?)", strings.ToLower(repo)).Scan(&knows)
+	return knows, s.unknown("read", err)
+}
+
+// Known is the name under which the slots of a repository are kept that Alias was told
+// of; empty if it was not.
+func (s *Store) Known(ctx context.Context, host, id string) (canonical string, err error) {
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok || s.read.old() {
+		return "", err
+	}
+	err = db.QueryRowContext(ctx, "SELECT canonical FROM repo WHERE host = ? AND id = ?", strings.ToLower(host), id).Scan(&canonical)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return canonical, s.unknown("read", err)
+}
+
 // Current is what the repository is called now whose slots are kept under the name
 // canonical; that name itself if none is known to be. Where two of different names
 // share those slots it is slot.ErrUnknown: what one is asked is not true of the other.

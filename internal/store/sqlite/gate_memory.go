@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -24,6 +26,20 @@ func (m GateMemory) Failed(ctx context.Context, gate string, ref slot.Ref, now t
 		return err
 	})
 	return since, err
+}
+
+// Since is when the row of failures began; zero if there is none.
+func (m GateMemory) Since(ctx context.Context, gate string, ref slot.Ref) (time.Time, error) {
+	db, ok, err := m.s.reader(ctx)
+	if err != nil || !ok {
+		return time.Time{}, err
+	}
+	var ms int64
+	err = db.QueryRowContext(ctx, "SELECT since FROM gate_failure WHERE gate = ? AND slug = ?", gate, ref.Slug()).Scan(&ms)
+	if errors.Is(err, sql.ErrNoRows) {
+		return time.Time{}, nil
+	}
+	return wallTime(ms), m.s.unknown("read", err)
 }
 
 // Answered ends the row. It is asked for each answer, and writes for few.

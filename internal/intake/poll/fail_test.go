@@ -1,0 +1,159 @@
+package poll
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oneslot/oneslot/internal/forge"
+	"github.com/oneslot/oneslot/internal/slot"
+)
+
+// C40: a configured repository that matches nothing is a warning, once; names compare
+// without case; and a renamed one is found by its old name, and goes on where it was.
+func TestC40_Names(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "7", Name: host + "/other/thing", Default: "main"},
+			forge.Repo{ID: "8", Name: host + "/octo/archive", Archived: true})
+		b.o.Sources[0].Repos = []string{"Octo/*", "OTHER/Thing", "nobody/*", "nobody/here"}
+		b.tick()
+		time.Sleep(2 * refresh)
+		b.tick()
+		calls := strings.Join(b.asked(), "\n")
+		if !strings.Contains(calls, "changed octo/hello") || !strings.Contains(calls, "changed other/thing") || strings.Contains(calls, "archive") {
+			b.Error(calls)
+		}
+		for _, pattern := range []string{"nobody/*", "nobody/here"} {
+			if n := strings.Count(b.log.String(), "repos="+pattern); n != 1 {
+				b.Errorf("%s: %d warnings in\n%s", pattern, n, b.log.String())
+			}
+		}
+
+		moved := refIn("octo/new", 3)
+		b.fake.repos[0].Name = host + "/octo/new"
+		b.put(forge.Thread{Ref: moved, State: forge.Open, Author: author})
+		time.Sleep(2 * refresh)
+		b.want(b.tick(), "opened "+moved.String())
+	})
+}
+
+// C45: a limit stops all of that forge until it ends, and no other forge.
+func TestC45_ALimitStopsTheForge(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "2", Name: host + "/octo/two"}, forge.Repo{ID: "3", Name: host + "/octo/three"})
+		other := newFake()
+		other.repos = []forge.Repo{{ID: "1", Name: "other.example.com/octo/hello"}}
+		b.o.Sources = append(b.o.Sources, Source{Host: "other.example.com", Client: other, Repos: []string{"octo/*"}, Poll: time.Minute})
+		b.tick()
+		b.asked()
+		other.asked()
+
+		b.fail["changed"] = &forge.LimitError{Until: time.Now().Add(10 * time.Minute)}
+		time.Sleep(time.Minute)
+		if err := b.Tick(b.Context()); !errors.Is(err, forge.ErrLimited) {
+			b.Errorf("tick: %v", err)
+		}
+		if calls := b.asked(); len(calls) > workers {
+			b.Errorf("calls %q", calls)
+		}
+		time.Sleep(time.Minute)
+		if err := b.Tick(b.Context()); !errors.Is(err, forge.ErrLimited) || len(b.asked()) > 0 || len(other.asked()) != 2 {
+			b.Errorf("during the limit: %v", err)
+		}
+		delete(b.fail, "changed")
+		b.put(issue(1))
+		time.Sleep(10 * time.Minute)
+		b.want(b.tick(), "opened #1")
+	})
+}
+
+// One repository that fails stops no other; it is logged once, until it works again.
+func TestOneRepositoryFails(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "2", Name: host + "/octo/two"})
+		b.tick()
+		bad := "changed " + host + "/octo/two"
+		b.fail[bad] = &forge.Error{Op: "list", Detail: "connection refused"}
+		b.put(issue(1))
+		for i := range 5 {
+			time.Sleep(time.Minute)
+			if err := b.Tick(b.Context()); err == nil || errors.Is(err, forge.ErrLimited) {
+				b.Errorf("tick %d: %v", i, err)
+			}
+		}
+		b.want(b.news(), "opened #1")
+		if n := strings.Count(b.log.String(), "connection refused"); n != 1 {
+			b.Errorf("logged %d times:\n%s", n, b.log.String())
+		}
+		delete(b.fail, bad)
+		b.put(forge.Thread{Ref: refIn("octo/two", 5), State: forge.Open, Author: author})
+		b.want(b.tick(), "opened "+refIn("octo/two", 5).String())
+	})
+}
+
+// One thread that fails holds up no other; the cursor waits for it, though not for ever.
+func TestOneThreadFails(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened, slot.Commented}, func(b *bench) {
+		b.put(issue(1))
+		b.tick()
+		time.Sleep(time.Hour)
+		b.fail["comments "+ref(1).String()] = &forge.Error{Kind: forge.ErrShort, Op: "comments"}
+		b.say(ref(1), 5, author, "hello")
+		b.put(issue(2))
+		time.Sleep(time.Minute)
+		if err := b.Tick(b.Context()); !errors.Is(err, forge.ErrShort) {
+			b.Errorf("tick: %v", err)
+		}
+		b.want(b.news(), "opened #2")
+		saved := fmt.Sprint(b.cursors)
+		delete(b.fail, "comments "+ref(1).String())
+		b.want(b.tick(), "comment #1")
+		if fmt.Sprint(b.cursors) == saved {
+			b.Error("the cursor did not move")
+		}
+
+		b.fail["comments "+ref(1).String()] = &forge.Error{Kind: forge.ErrShort, Op: "comments"}
+		b.say(ref(1), 6, author, "hello again")
+		for range maxTries - 1 {
+			time.Sleep(time.Minute)
+			b.Tick(b.Context()) //nolint:errcheck // it fails
+		}
+		b.tick()
+		if !strings.Contains(b.log.String(), "again and again") {
+			b.Error(b.log.String())
+		}
+	})
+}
+
+// What the token may not read is said once, and the rest goes on.
+func TestWhatMayNotBeRead(t *testing.T) {
+	in(t, nil, func(b *bench) {
+		b.fail["checks"] = &forge.Error{Kind: forge.ErrForbidden, Op: "checks", Status: 403}
+		b.put(pull(1))
+		b.tick()
+		b.put(pull(2))
+		b.want(b.tick(), "opened #2")
+		if n := strings.Count(b.log.String(), "what=checks"); n != 1 {
+			b.Errorf("logged %d times:\n%s", n, b.log.String())
+		}
+	})
+}
+
+// One name that cannot be looked up keeps no other repository from being polled.
+func TestOneNameCannotBeRead(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "2", Name: host + "/octo/two"})
+		b.o.Sources[0].Repos = []string{"octo/hello", "octo/two"}
+		b.fail["repo "+host+"/octo/two"] = &forge.Error{Op: "repo", Detail: "connection refused"}
+		b.tick()
+		b.put(issue(1))
+		b.want(b.soon(), "opened #1")
+		delete(b.fail, "repo "+host+"/octo/two")
+		b.tick()
+		if calls := b.asked(); !strings.Contains(strings.Join(calls, "\n"), "open octo/two") {
+			b.Errorf("%q", calls)
+		}
+	})
+}
