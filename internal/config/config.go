@@ -139,7 +139,7 @@ func (c *Config) Grammar(origin func() (string, error)) slot.Grammar {
 // CIWarning says, in CI with a store that only this runner sees, that claims
 // there keep nobody out. It is empty everywhere else.
 func (c *Config) CIWarning() string {
-	if !c.ci || !strings.HasPrefix(c.Store.V, "sqlite:") {
+	if !c.ci || !strings.HasPrefix(c.Store.V, "sqlite:") || c.Reservation.Enabled.V {
 		return ""
 	}
 	return "this runs in CI and the store is a file on this runner (" + c.Store.V +

@@ -123,7 +123,9 @@ func TestForgeOf(t *testing.T) {
 func TestForgeOddities(t *testing.T) {
 	const tokened = "[[forge]]\nhost = 'a.example.org'\ntype = 'gitea'\ntoken.helper = true\nrepos = ['a/b']\n"
 	for name, tt := range map[string]struct{ file, want string }{
-		"in order":           {tokened + "poll = '5s'\n[[rule]]\nname = 'r'\nrun = ['r']\nevery = '1m'\nlink = true\n[[gate]]\ntype = 'comment'\n[reservation]\nticket = 'label'", ""},
+		"in order":           {tokened + "poll = '5s'\n[[rule]]\nname = 'r'\nrun = ['r']\nevery = '1m'\nlink = true\n[[gate]]\ntype = 'comment'\n[reservation]\nticket = 'label'\n[trust]\nown = ['bob']", ""},
+		"wakes itself":       {tokened + "poll = '5s'\n[reservation]\nticket = 'label'", "reservation: trust.own names nobody"},
+		"not listed either":  {tokened + "[[rule]]\nname = 'r'\nrun = ['r']\nevery = '1m'", "rule.every: no [[forge]] names repos and is polled"},
 		"only read":          {forgeOf + "repos = ['a/b']", ""},
 		"poll without token": {forgeOf + "repos = ['a/b']\npoll = '5s'", "forge.poll: github.com has no token"},
 		"nobody to write":    {forgeOf + "[reservation]\nticket = 'comment'", "reservation: github.com has no token"},

@@ -148,6 +148,7 @@ func TestRunWaitsUntilTheFileRests(t *testing.T) {
 		l := NewLive(w.Sources, mustLoad(t, w), a.apply)
 		ctx, cancel := context.WithCancel(t.Context())
 		go l.Run(ctx, a.failed)
+		time.Sleep(lookEvery / 2) // each write is between two looks
 		for n := range 5 {
 			w.write(t, user, "host = 'two'\n"+strings.Repeat("#", n))
 			time.Sleep(lookEvery)

@@ -20,10 +20,13 @@ func (c *Config) forgeOddities() []string {
 	if w := c.writes(); w != (Origin{}) && len(c.Forges) == 0 {
 		odd(w, "reservation: there is no [[forge]] to write to")
 	}
-	listed := slices.ContainsFunc(c.Forges, func(f Forge) bool { return len(f.Repos.V) > 0 })
+	if w := c.writes(); w != (Origin{}) && len(c.Trust.Own.V) == 0 && c.listens() {
+		odd(w, "reservation: trust.own names nobody: what is written there comes back as somebody's event, and may wake a rule")
+	}
+	listed := slices.ContainsFunc(c.Forges, func(f Forge) bool { return len(f.Repos.V) > 0 && f.Poll.V > 0 })
 	for _, r := range c.Rules {
 		if r.Every.V > 0 && !listed {
-			odd(r.Every.Origin, "rule.every: no [[forge]] names repos, so that no ref is ever listed")
+			odd(r.Every.Origin, "rule.every: no [[forge]] names repos and is polled, so that no ref is ever listed")
 		}
 		if r.Link.V && len(c.Forges) == 0 {
 			odd(r.Link.Origin, "rule.link: there is no [[forge]] that tells what is linked")
@@ -35,6 +38,11 @@ func (c *Config) forgeOddities() []string {
 		}
 	}
 	return list
+}
+
+// listens reports whether events come from forges.
+func (c *Config) listens() bool {
+	return len(c.Hooks) > 0 || slices.ContainsFunc(c.Forges, func(f Forge) bool { return f.Poll.V > 0 })
 }
 
 // writes is where it was said that something is to be written on forges, if it was.

@@ -30,7 +30,7 @@ func (a *attempt) reserved(ctx context.Context, g claim.Grant) (withdraw func(co
 		}
 		a.done("defer", a.Queue.Defer(ctx, a.look.Item.ID, a.run, until, a.decision(slot.Defer, def.Reason, def.Detail, "it is looked at again; nothing is spent")))
 	default:
-		a.putBack(ctx, "reserved: unknown", err.Error())
+		a.putBack(ctx, "reservation: unknown", err.Error())
 	}
 	return none, false, false
 }

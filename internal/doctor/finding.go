@@ -35,7 +35,7 @@ func Findings() []Finding {
 		{"config-warning", "configuration", Warn, "see `oneslot config show`"},
 		{"config-odd", "configuration", Warn, "correct it, or leave it if it is meant; `oneslot config check` says the same"},
 		{"host-untyped", "default_host", Warn, "add a [[forge]] with host and type, so that `!12` and `#12` are read as that forge means them"},
-		{"reservation-shown", "forges", Warn, "nothing, if it is meant for hosts that do not ask this store; else reservation.ticket shows as much for less"},
+		{"reservation-shown", "forges", Warn, "turn it off; the daemon that keeps the store can show the state with reservation.ticket"},
 		{"secret-bad", "secrets", Fail, "`oneslot serve` does not start without it: put it where the configuration says"},
 		{"secret-unset", "secrets", Warn, "set it where `oneslot serve` runs; that environment is not seen from here"},
 		{"program-missing", "programs", Warn, "give the whole path, or a PATH that has it, to whoever works the queue: its starts fail (127), or its gate knows nothing"},

@@ -14,7 +14,7 @@ func forges(ctx context.Context, s *Subject, r *report) {
 		return
 	}
 	if res := s.Config.Reservation; res.Enabled.V && s.Config.Remote() {
-		r.bad("reservation-shown", "reservation.enabled (from %s): whoever asks %s is excluded there; between these, reservations decide nothing and only show",
+		r.bad("reservation-shown", "reservation.enabled (from %s): whoever asks %s is excluded there, and no comments are made for claims in it",
 			res.Enabled.Origin, s.Config.Store.V)
 		return
 	}

@@ -82,7 +82,7 @@ func (c Cleaner) Clean(ctx context.Context, ref slot.Ref, own string, previous *
 		if err != nil {
 			return &UnstoppedError{old.ID, err}
 		}
-		if err := c.close(ctx, ref.Slug(), old.ID, dir); err != nil {
+		if err := c.close(ctx, ref, old, dir); err != nil {
 			return err
 		}
 	}
@@ -277,16 +277,21 @@ func awaitEnd(ctx context.Context, p slot.Process, most time.Duration) error {
 }
 
 // close records that nothing of the run is left, with the outcome it left.
-func (c Cleaner) close(ctx context.Context, slug, run string, dir rundir.Dir) error {
+func (c Cleaner) close(ctx context.Context, ref slot.Ref, old slot.Run, dir rundir.Dir) error {
 	out, err := dir.Outcome()
 	if err != nil {
 		out = c.vanished(dir, err)
 	}
 	failpoint.Hit(failpoint.BeforeSettle)
-	if err := c.Journal.TreeGone(ctx, run, out); err != nil {
+	if err := c.Journal.TreeGone(ctx, old.ID, out); err != nil {
 		return err
 	}
-	return rundir.In(c.State).Leave(slug, run)
+	home := rundir.In(c.State)
+	err = home.Leave(ref.Slug(), old.ID)
+	if !old.Ref.IsZero() && old.Ref != ref { // its claim covered this slot
+		err = errors.Join(err, home.Leave(old.Ref.Slug(), old.ID))
+	}
+	return err
 }
 
 // vanished is the outcome of a run that left none, for the reason why.

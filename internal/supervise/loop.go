@@ -83,8 +83,13 @@ func (r *run) sayEnd(e ending) {
 // first reports that nobody was here before us, as far as this host's registry
 // tells. If the store knows better, it refuses the start, and we clean.
 func (r *run) first() bool {
-	open, err := r.home.Open(r.Claim.Ref.Slug())
-	return err == nil && r.Previous == nil && len(open) == 1 && open[0] == r.Claim.Run
+	for _, ref := range r.refs() {
+		open, err := r.home.Open(ref.Slug())
+		if err != nil || len(open) != 1 || open[0] != r.Claim.Run {
+			return false
+		}
+	}
+	return r.Previous == nil
 }
 
 // over reports whether the loop has nothing to wait for.
@@ -101,7 +106,12 @@ func (r *run) clean(ctx context.Context, tries int) {
 		Journal: r.Journal, State: r.State, Boot: r.Clock.BootID(), Log: r.Log, Fence: r.Claim.Fence,
 	}
 	go func() {
-		err := c.Clean(ctx, r.Claim.Ref, r.Claim.Run, r.Previous)
+		var err error
+		for _, ref := range r.refs() {
+			if err == nil {
+				err = c.Clean(ctx, ref, r.Claim.Run, r.Previous)
+			}
+		}
 		r.tell(func() {
 			if err == nil {
 				r.start(ctx, tries)

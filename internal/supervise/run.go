@@ -163,7 +163,7 @@ func (r *run) open() (err error) {
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)
 	}
-	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+	return r.enter()
 }
 
 // prepare makes what the worker is given and can be made while the store still
@@ -195,7 +195,21 @@ func (r *run) reopen() error {
 			return err
 		}
 	}
-	return r.home.Enter(r.Claim.Ref.Slug(), r.Claim.Run)
+	return r.enter()
+}
+
+// refs are all whose slots the run has.
+func (r *run) refs() []slot.Ref { return append([]slot.Ref{r.Claim.Ref}, r.Claim.Also...) }
+
+// enter puts the run on the registry under each of its slots: whoever gets one of
+// them next must find it.
+func (r *run) enter() error {
+	for _, ref := range r.refs() {
+		if err := r.home.Enter(ref.Slug(), r.Claim.Run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // launch forks the worker. The claim is in its running phase by now.

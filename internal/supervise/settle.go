@@ -83,8 +83,10 @@ func unspent(refused error) bool {
 
 // leave takes the run off the registry of what may still be there.
 func (r *run) leave() {
-	if err := r.home.Leave(r.Claim.Ref.Slug(), r.Claim.Run); err != nil {
-		r.Log.Warn("the registry could not be written", "run", r.Claim.Run, "err", err)
+	for _, ref := range r.refs() {
+		if err := r.home.Leave(ref.Slug(), r.Claim.Run); err != nil {
+			r.Log.Warn("the registry could not be written", "run", r.Claim.Run, "err", err)
+		}
 	}
 }
 
