@@ -2,7 +2,7 @@
 // speed and size. It is a module of its own, so that what it compares with is
 // no dependency of the program.
 //
-//	cd bench && go run ./cmd/bench              all of them, in under six minutes
+//	cd bench && go run ./cmd/bench              all of them, in about ten minutes
 //	cd bench && go run ./cmd/bench -only 3,4    two of them
 //
 // Every figure stands beside one of the machine's own (a synced append in the

@@ -45,7 +45,7 @@ func main() {
 	flag.StringVar(&o.json, "json", "bench.json", "`file` for the report as JSON")
 	flag.StringVar(&o.profile, "cpuprofile", "", "`file` for a profile of this process")
 	flag.IntVar(&o.tries, "tries", 2, "how often one that fails while others use the machine is measured")
-	flag.DurationVar(&o.longest, "longest", 12*time.Minute, "longest time of all")
+	flag.DurationVar(&o.longest, "longest", 15*time.Minute, "longest time of all")
 	flag.Parse()
 	passed, err := run(ctx, o)
 	switch {

@@ -46,8 +46,8 @@ func Demands() []Demand {
 		{13, "from the end of a run to the next", 25 * time.Second, followUp},
 		{14, "a million items wait", 60 * time.Second, pending},
 		{15, "10,000 claims of one client", 60 * time.Second, renewals},
-		{16, "a forge with 10,000 pull requests is polled", 120 * time.Second, tick},
-		{17, "oneslot run with a forge", 60 * time.Second, runForge},
+		{16, "a forge with 10,000 pull requests is polled", 90 * time.Second, tick},
+		{17, "oneslot run with a forge", 40 * time.Second, runForge},
 	}
 }
 

@@ -109,12 +109,6 @@ func (d *daemon) kill() error {
 	return err
 }
 
-// used is the processor time of the daemon itself, in ms.
-func (d *daemon) used() (float64, error) {
-	t, err := cpuOf([]*exec.Cmd{d.cmd})
-	return ms(t), err
-}
-
 // still waits until nothing runs, and neither the daemon nor its idle supervisor
 // uses the processor any more.
 func (d *daemon) still(ctx context.Context) error { return d.stillWith(ctx, 2) }

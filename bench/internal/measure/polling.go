@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"runtime"
-	"runtime/pprof"
 	"sync/atomic"
 	"time"
 
@@ -88,7 +87,7 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 	p := poll.New(poll.Options{
 		Sources: []poll.Source{{
 			Host: forgetest.Host(api), Type: kind, Client: asks, Repos: []string{worldOwner + "/*"}, Poll: time.Minute,
-			Lags: asks.Capabilities().Lags, Look: look,
+			Lags: asks.Capabilities().Lags, Look: look, CatchUp: 1000,
 		}},
 		Sink: sink, Cursors: store, Commands: []string{"/oneslot"}, Wants: wanted,
 	})
@@ -103,12 +102,6 @@ func pollerHelper(ctx context.Context, b *Bench, args []string) error {
 		case "heap":
 			var m runtime.MemStats
 			runtime.GC()
-			runtime.GC()
-			f, _ := os.Create("/tmp/N.heap")
-			pprof.WriteHeapProfile(f)
-			f.Close()
-			g, _ := os.Create("/tmp/N.gor")
-			pprof.Lookup("goroutine").WriteTo(g, 1)
 			runtime.ReadMemStats(&m)
 			s.Heap = float64(m.HeapAlloc) / (1 << 20)
 		}

@@ -134,12 +134,12 @@ func runForgeOf(ctx context.Context, b *Bench, kind forgetest.Kind, issues bool)
 	if issues {
 		thread = "an issue"
 	}
-	what := fmt.Sprintf("oneslot run of %s, %s answers in 20 ms: ", thread, kind)
+	what := fmt.Sprintf("run for %s, %s answers in 20 ms: ", thread, kind)
 	rows = append(rows, facts.Into(report.Row{What: what + "added by facts", Unit: "ms", Limit: "the same requests in turn + 10 ms"}).
 		With("requests", report.Median(asked), "").With("without a forge", report.Median(plain), "ms").
 		Beside("a bare net/http client, the same requests in turn", report.Median(answers), "ms", "It reads the answers and knows nothing of what is in them."))
 	if len(trips) > 0 {
-		rows = append(rows, reserved.Into(report.Row{What: what + "worker's first word under a reservation", Unit: "ms", Limit: "without a forge + its round trips in turn + 10 ms"}).
+		rows = append(rows, reserved.Into(report.Row{What: what + "its first word, reserved", Unit: "ms", Limit: "no forge + each round trip + 10 ms"}).
 			With("round trips until then", report.Median(trips), "").With("without a forge", report.Median(plain), "ms"))
 	}
 	return rows, nil

@@ -15,12 +15,18 @@ const (
 )
 
 // bound bounds an answer. The body of a failure is read at once, for its message; the
-// token, should the forge repeat it, is taken out.
-func bound(resp *http.Response, token string) error {
+// token, should the forge repeat it, is taken out. done is called when nothing more
+// comes, or nobody wants it.
+func bound(resp *http.Response, token string, done func()) error {
 	if resp.StatusCode < 400 {
-		resp.Body = &bounded{ReadCloser: resp.Body, left: maxBody}
+		if resp.Body == http.NoBody {
+			done()
+			return nil
+		}
+		resp.Body = &bounded{ReadCloser: resp.Body, left: maxBody, done: done}
 		return nil
 	}
+	defer done()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxFailure))
 	_ = resp.Body.Close()
 	if err != nil {
@@ -38,6 +44,7 @@ func bound(resp *http.Response, token string) error {
 type bounded struct {
 	io.ReadCloser
 	left int64
+	done func()
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
@@ -48,7 +55,15 @@ func (b *bounded) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return 0, &forge.Error{Op: "read the forge's answer", Detail: "it is larger than 32 MiB"}
 	}
+	if err != nil {
+		b.done()
+	}
 	return n, err
+}
+
+func (b *bounded) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
 }
 
 // failed is the body of a failure, which can be read again by failure.

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds one request, its redirects and its body.
+	// DefaultTimeout bounds one request and its body; what a redirect leads to is
+	// another one.
 	DefaultTimeout = 30 * time.Second
 	// idlePerHost is how many idle connections are kept: all go to one host.
 	idlePerHost = 16
@@ -83,7 +84,9 @@ func New(o Options) (*Transport, error) {
 		TLSHandshakeTimeout:   10 * time.Second,
 		ExpectContinueTimeout: time.Second,
 	}}
-	t.client = &http.Client{Transport: t, CheckRedirect: t.redirect, Timeout: o.Timeout}
+	// Its own Timeout would hold a goroutine for each answer whose body is not closed;
+	// go-github (v88) leaves those of failures and of each 304.
+	t.client = &http.Client{Transport: t, CheckRedirect: t.redirect}
 	return t, nil
 }
 
@@ -154,17 +157,19 @@ func (t *Transport) ready(ctx context.Context, req *http.Request) (string, error
 }
 
 func (t *Transport) send(req *http.Request, token string) (*http.Response, error) {
-	out := req.Clone(req.Context())
+	ctx, done := context.WithTimeout(req.Context(), t.options.Timeout)
+	out := req.Clone(ctx)
 	out.Header.Del("Authorization") // only what is set here goes out
 	if token != "" {
 		t.options.Header(out.Header, token)
 	}
 	resp, err := t.base.RoundTrip(out)
 	if err != nil {
+		done()
 		t.count(0, false)
 		return nil, err
 	}
-	if err := bound(resp, token); err != nil {
+	if err := bound(resp, token, done); err != nil {
 		t.count(resp.StatusCode, false)
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -261,5 +262,54 @@ func TestAnswersAreBounded(t *testing.T) {
 	})
 	if _, err := r.get(t); err == nil || !strings.Contains(err.Error(), "32 MiB") {
 		t.Fatalf("%v", err)
+	}
+}
+
+// A forge that stops in the middle of an answer holds nobody up.
+func TestRequestsAreBounded(t *testing.T) {
+	gone := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.URL.Path == "/half" {
+			w.WriteHeader(http.StatusOK)
+			_ = http.NewResponseController(w).Flush()
+		}
+		<-gone
+	}))
+	defer slow.Close()
+	defer close(gone)
+	tr, err := transport.New(transport.Options{API: slow.URL, Clock: clock.NewManual(noon), Timeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/nothing", "/half"} {
+		resp, err := tr.Client().Get(slow.URL + path)
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// Libraries leave the bodies of failures and of 304s open: nothing waits for them.
+func TestAnswersThatNobodyCloses(t *testing.T) {
+	status := atomic.Int64{}
+	r := newRig(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
+	ask := func(code int64) {
+		status.Store(code)
+		if _, err := r.Client().Get(r.API() + "/x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(http.StatusNotModified)
+	before := runtime.NumGoroutine()
+	for range 50 {
+		ask(http.StatusNotModified)
+		ask(http.StatusNotFound)
+	}
+	if n := runtime.NumGoroutine() - before; n > 20 {
+		t.Errorf("%d goroutines are left behind", n)
 	}
 }

@@ -84,6 +84,10 @@ type Source struct {
 	// Look is how many requests one look at a pull request costs, from 1; after it a
 	// quiet repository is left alone for the ticks that the others would have taken.
 	Look int
+	// CatchUp bounds, for one tick, the pull requests that are looked at for no other
+	// reason than that this process never did: after a restart that is all of them,
+	// and others need the forge's limit, too. 0: some tens.
+	CatchUp int
 	// Redeliver names the repositories whose failed webhook deliveries are ours to ask
 	// for again; nil: none.
 	Redeliver func(repo string) bool

@@ -14,10 +14,9 @@ import (
 const (
 	// workers bounds the requests to one forge at a time.
 	workers = 4
-	// catchUp bounds, for one forge and tick, the pull requests that are looked at
-	// for no other reason than that this process never did: after a restart that is
-	// all of them, and others need the forge's limit, too.
-	catchUp = 1000
+	// catchUp is Source.CatchUp by default: with a look of two requests and a tick of
+	// two minutes not more than what GitHub lets a token ask.
+	catchUp = 80
 	// refresh is how often the patterns of repositories are read anew.
 	refresh = time.Hour
 )
@@ -31,7 +30,7 @@ type source struct {
 	asked  time.Time
 	warned map[string]bool // patterns that match nothing
 	first  int             // who is first in turn next time
-	behind atomic.Int64    // what is left of catchUp
+	behind atomic.Int64    // what is left of CatchUp
 
 	mu    sync.Mutex
 	until time.Time // a limit of the forge
@@ -40,6 +39,9 @@ type source struct {
 
 func newSource(o *Options, s Source) *source {
 	s.Look = max(s.Look, 1)
+	if s.CatchUp <= 0 {
+		s.CatchUp = catchUp
+	}
 	return &source{Source: s, o: o, warned: map[string]bool{}}
 }
 
@@ -51,7 +53,7 @@ func (s *source) tick(ctx context.Context) error {
 	if err := s.resolve(ctx); err != nil {
 		return err
 	}
-	s.behind.Store(catchUp)
+	s.behind.Store(int64(s.CatchUp))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make([]error, len(s.repos))
@@ -74,7 +76,7 @@ func (s *source) tick(ctx context.Context) error {
 	}
 	close(next)
 	wg.Wait()
-	s.first += catchUp / 8 // who came last when the budget ended comes first some day
+	s.first += max(1, s.CatchUp/8) // who came last when the budget ended comes first some day
 	return errors.Join(errs...)
 }
 
