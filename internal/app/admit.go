@@ -159,19 +159,10 @@ func (ad *Admission) note(ctx context.Context, req claim.Request, said []slot.Fi
 
 // Keep looks after what others were told. stop ends that, and waits until it has.
 func (ad *Admission) Keep(ctx context.Context) (stop func()) {
-	if ad == nil || ad.reserve == nil {
+	if ad == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		ad.reserve.keep(ctx, nil)
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return ad.reserve.keeping(ctx)
 }
 
 // Ended tells others that claims of this store have ended.

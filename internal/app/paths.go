@@ -36,7 +36,12 @@ func (p *paths) walk(ctx context.Context, s *server) {
 	s.work.Go(func() { p.poller.Run(ctx) })
 	s.work.Go(func() { p.tickets.run(ctx) })
 	if p.reserve != nil {
-		s.work.Go(func() { p.reserve.keep(ctx, s.tend) })
+		s.work.Go(func() {
+			p.reserve.keep(ctx, s.tend)
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerMost)
+			defer cancel()
+			_ = p.reserve.Tend(last) // of what has just ended; what fails, the next process does
+		})
 	}
 }
 

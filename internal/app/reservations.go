@@ -90,7 +90,9 @@ func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(co
 		// Other hosts may never have heard the old name of a renamed repository.
 		now, err := r.app.Names.Current(ctx, ref)
 		if err == nil {
-			_, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c, ref), Path: c.Holder.Path, Force: r.force})
+			var got reserve.Held
+			got, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c, ref), Path: c.Holder.Path, Force: r.force})
+			r.suspect(ctx, c, ref, got.Suspicious, err)
 		}
 		if err != nil {
 			undo(context.WithoutCancel(ctx))
@@ -116,13 +118,27 @@ func recordOf(c slot.Claim, thread slot.Ref) string {
 	return c.ID + " " + thread.String() + " " + c.Ref.String()
 }
 
+// suspect reports comments that look like reservations and count for nothing.
+func (r *Reservations) suspect(ctx context.Context, c slot.Claim, ref slot.Ref, list []reserve.Suspicion, err error) {
+	if busy, ok := errors.AsType[*reserve.BusyError](err); ok {
+		list = busy.Suspicious
+	}
+	for _, s := range list {
+		r.log.Warn("a comment looks like a reservation and is none", "ref", ref, "comment", s.Comment, "by", s.Login, "why", s.Why)
+		err := r.app.Store.Note(ctx, slot.Decision{
+			Ref: c.Ref, Path: c.Holder.Path, Run: c.Run, Verdict: slot.Proceed, Reason: "reservation: suspicious",
+			Detail: fmt.Sprintf("comment %d by %s on %s: %s", s.Comment, s.Login, ref, s.Why), Next: "it counts for nothing",
+		})
+		if err != nil {
+			r.log.Warn("that could not be put on record", "err", err)
+		}
+	}
+}
+
 func (r *Reservations) refused(ref slot.Ref, err error) error {
 	var busy *reserve.BusyError
 	if !errors.As(err, &busy) {
 		return err
-	}
-	for _, s := range busy.Suspicious {
-		r.log.Warn("a comment looks like a reservation and is none", "ref", ref, "comment", s.Comment, "why", s.Why)
 	}
 	return &slot.DeferError{
 		Ref: ref, Reason: "reservation: held", Detail: busy.Error(), Until: r.app.Clock.Wall().Add(againReserved),
@@ -151,7 +167,7 @@ func (r *Reservations) Tend(ctx context.Context) error {
 
 // ended tells the threads what came of claims that are over.
 func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver) error {
-	claims, err := at.Claims(ctx)
+	claims, err := at.Claims()
 	for _, record := range claims {
 		lives, end, e := r.fate(ctx, record)
 		if ref, forsaken := r.forsaken(ctx, record); forsaken && e == nil && lives {
@@ -175,18 +191,23 @@ func (r *Reservations) lives(ctx context.Context, record string) (bool, error) {
 
 // Tend brings what was said on forges about claims of this store up to date.
 func (a *App) Tend(ctx context.Context) error {
-	if !a.Config.Reservation.Enabled.V {
-		return nil
-	}
-	all, err := a.clients()
-	if err != nil {
-		return err
-	}
-	r, err := a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
+	r, err := a.reservations()
 	if err != nil {
 		return err
 	}
 	return r.Tend(ctx)
+}
+
+// reservations are those of a process that is no daemon; nil if there are to be none.
+func (a *App) reservations() (*Reservations, error) {
+	if !a.Config.Reservation.Enabled.V {
+		return nil, nil
+	}
+	all, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	return a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
 }
 
 // refsOf reads the name of a reservation: its claim, its thread, and the ref that the
@@ -276,6 +297,23 @@ func (r *Reservations) keep(ctx context.Context, nudge <-chan struct{}) {
 		case <-tick.C:
 		case <-nudge:
 		}
+	}
+}
+
+// keeping is keep beside other work. stop ends it, and waits until it has ended.
+func (r *Reservations) keeping(ctx context.Context) (stop func()) {
+	if r == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.keep(ctx, nil)
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }
 

@@ -51,7 +51,14 @@ func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (su
 	}
 	s := a.spec(j)
 	s.Stdin, s.Stdout, s.Stderr, s.WardenArgv = null, null, null, warden
-	return supervise.Run(ctx, s)
+	// The daemon may be away for longer than what was said on the forge counts. If we
+	// cannot, since the secrets for it are kept from us, it and the next process do it.
+	said, _ := a.reservations()
+	stop := said.keeping(ctx)
+	rep, err := supervise.Run(ctx, s)
+	stop()
+	_ = said.Tend(context.WithoutCancel(ctx))
+	return rep, err
 }
 
 func (a *App) spec(j standby.Job) supervise.Spec {

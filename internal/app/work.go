@@ -59,10 +59,11 @@ func (a *App) Work(ctx context.Context, supervisor []string, ref slot.Ref, over 
 	}
 	if reserve != nil {
 		d.Reservations = reserve
-		keeping, stop := context.WithCancel(ctx)
-		defer stop()
-		go reserve.keep(keeping, nil)
-		defer reserve.Tend(context.WithoutCancel(ctx)) //nolint:errcheck // the next process of this folder does what is left
+		stop := reserve.keeping(ctx)
+		defer func() {
+			stop()
+			_ = reserve.Tend(context.WithoutCancel(ctx)) // the next process of this folder does what is left
+		}()
 	}
 	return d.Work(ctx, ref, done)
 }

@@ -36,7 +36,10 @@ func verdictText(d slot.Decision, now time.Time) string {
 	switch d.Verdict {
 	case slot.Proceed:
 		word = "started"
-		if d.Run == "" {
+		switch {
+		case d.Reason == "related" || strings.Contains(d.Reason, ": "): // what a gate had to say beside it
+			word = "noted"
+		case d.Run == "":
 			word = "claimed"
 		}
 		if d.Reason == slot.ReasonHold {
@@ -67,8 +70,12 @@ func verdictText(d slot.Decision, now time.Time) string {
 func detailText(d slot.Decision, command string) string {
 	s := d.Path
 	switch {
-	case d.Verdict == slot.Defer && d.Run != "":
-		s += fmt.Sprintf(": %s has it, run %s", d.Detail, d.Run)
+	case d.Verdict == slot.Defer && d.Run != "" && d.Reason == slot.ReasonHeld:
+		who, more, _ := strings.Cut(d.Detail, ": ")
+		s += fmt.Sprintf(": %s has it, run %s", who, d.Run)
+		if more != "" {
+			s += "; " + more
+		}
 	case d.Run != "":
 		about := "run " + d.Run
 		if command != "" && d.Verdict == slot.Proceed {

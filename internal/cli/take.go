@@ -44,7 +44,7 @@ func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (
 	case t.force: // it passes the gates
 		g, err := c.takeByForce(ctx, a, req, t)
 		if err == nil {
-			err = t.gates.Under(ctx, g, req) // asks none of them, and tells others
+			err = under(ctx, a, g, req, t.gates) // asks none of them, and tells others
 		}
 		return g, req, err
 	case t.wait:
@@ -64,7 +64,30 @@ func takeOne(ctx context.Context, a *app.App, req claim.Request, gates *app.Admi
 	if err != nil {
 		return g, err
 	}
-	return g, gates.Under(ctx, g, req)
+	return g, under(ctx, a, g, req, gates)
+}
+
+// under asks the gates again, and tells others. A signal ends that: what they were
+// told is taken back, and the claim given back.
+func under(ctx context.Context, a *app.App, g claim.Grant, req claim.Request, gates *app.Admission) error {
+	if gates == nil {
+		return nil
+	}
+	ctx, stop := interruptible(ctx)
+	err := gates.Under(ctx, g, req)
+	code := stop()
+	if code == nil {
+		return err
+	}
+	if err != nil {
+		return code
+	}
+	after := context.WithoutCancel(ctx) // it came with the last answer
+	out := slot.Outcome{Result: slot.NoStart, Reason: "interrupted before the start", Unspent: true}
+	if _, err := a.Store.Release(after, req.Key, out); err != nil {
+		return fmt.Errorf("interrupted, and the claim just granted could not be given back: %w", err)
+	}
+	return code
 }
 
 // waitForGates waits in line, and until the gates let pass. Each try is a claim of

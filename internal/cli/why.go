@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -148,8 +149,15 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 	live := s.Live()
 	switch {
 	case live != nil:
-		line = fmt.Sprintf("%s is held by %s since %s, last renewed %s ago, fence %d: %s.",
-			ref, live.Holder, since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
+		with := ""
+		switch {
+		case live.Ref != s.Ref:
+			with = ", as part of " + live.Ref.String() + ","
+		case len(live.Also) > 0:
+			with = ", together with " + refList(live.Also) + ","
+		}
+		line = fmt.Sprintf("%s is held%s by %s since %s, last renewed %s ago, fence %d: %s.",
+			ref, with, live.Holder, since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
 	case s.Hold != nil:
 		line = ref + " is held by nobody."
 	case s.InLine(app.Sight{}):
@@ -166,6 +174,14 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 		line += fmt.Sprintf(" %s, since %s.", holdText(*h), since(h.At, now))
 	}
 	return line
+}
+
+func refList(refs []slot.Ref) string {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.String())
+	}
+	return strings.Join(names, ", ")
 }
 
 // nextFor says what happens next with a slot, and by whom.

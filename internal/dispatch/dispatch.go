@@ -70,9 +70,10 @@ type Relations interface {
 // Reservations tell those who share no store with us who works on what.
 type Reservations interface {
 	// Reserve reserves the ref of a claim that we hold, and keeps it so until the claim
-	// has ended. What earlier runs left on this host is ended first. waited says that it took so long that what was read before is old. A
-	// refusal is a *slot.DeferError; any other error says that it is not known whether
-	// the ref is ours. undo, which may be nil, withdraws it if nothing starts.
+	// has ended. What earlier runs left on this host is ended first. waited says that it
+	// took so long that what was read before is old. A refusal is a *slot.DeferError; any
+	// other error says that it is not known whether the ref is ours. undo, which may be
+	// nil, withdraws it if nothing starts.
 	Reserve(ctx context.Context, g claim.Grant) (undo func(context.Context), waited bool, err error)
 }
 

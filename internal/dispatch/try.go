@@ -213,6 +213,9 @@ func detail(busy *slot.BusyError) string {
 	if busy.Claim.ID == "" {
 		return busy.Error()
 	}
+	if busy.Detail != "" { // it is another ref's
+		return busy.Claim.Holder.String() + ": " + busy.Detail
+	}
 	return busy.Claim.Holder.String()
 }
 

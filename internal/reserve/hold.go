@@ -90,6 +90,7 @@ func (r *Reserver) finish(ctx context.Context, e *entry) error {
 	if r.o.DeleteAtEnd || e.Comment == 0 {
 		return r.clear(ctx, e)
 	}
+	unlocked := r.unlock(ctx, e)
 	next := e.record
 	next.Marker.State, next.Marker.Comment = Ended, e.Comment
 	err := r.insist(ctx, func(ctx context.Context) error {
@@ -102,7 +103,7 @@ func (r *Reserver) finish(ctx context.Context, e *entry) error {
 	if err != nil {
 		err = unknown("edit our comment", err)
 	}
-	if err := errors.Join(err, r.unlock(ctx, e)); err != nil {
+	if err := errors.Join(unlocked, err); err != nil {
 		return err
 	}
 	return e.remove()
@@ -110,6 +111,8 @@ func (r *Reserver) finish(ctx context.Context, e *entry) error {
 
 // find locks the record of a claim's reservation; fs.ErrNotExist if there is none.
 func (r *Reserver) find(ctx context.Context, claim string) (*entry, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience) // who has the lock may be frozen
+	defer cancel()
 	ids, err := r.dir.ids()
 	if err != nil {
 		return nil, err
@@ -159,9 +162,10 @@ func (r *Reserver) unlock(ctx context.Context, e *entry) error {
 	return e.save()
 }
 
-// clear deletes what a reservation left on the thread, then its record.
+// clear deletes what a reservation left on the thread, then its record. It unlocks
+// first: whoever comes next finds the thread as it was.
 func (r *Reserver) clear(ctx context.Context, e *entry) error {
-	if err := errors.Join(r.deleteAll(ctx, e), r.unlock(ctx, e)); err != nil {
+	if err := errors.Join(r.unlock(ctx, e), r.deleteAll(ctx, e)); err != nil {
 		return err
 	}
 	return e.remove()

@@ -168,7 +168,7 @@ func TestOwnCommentMustCount(t *testing.T) {
 		r := th.reserver(t, "ann")
 		r.me.name = "somebody-else" // the forge shows another login than it told
 		_, err := r.Take(t.Context(), ask(t, "c1"))
-		if !errors.Is(err, slot.ErrUnknown) || !strings.Contains(err.Error(), "does not count") {
+		if !errors.Is(err, slot.ErrUnknown) || !strings.Contains(err.Error(), "we are somebody-else") {
 			t.Error(err)
 		}
 		wantBodies(t, th)

@@ -3,6 +3,7 @@ package reserve
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -162,7 +163,11 @@ func (c *contender) post(ctx context.Context) (err error) {
 	hit(afterPost)
 	switch {
 	case err == nil:
-		return c.posted(made.ID)
+		err = c.posted(made.ID)
+		if by := made.Author.Login; err == nil && by != "" && !strings.EqualFold(by, c.login) { // no reader would count it
+			err = unknown("reserve "+c.ask.Ref.String(), fmt.Errorf("our comment is by %s, and the token says that we are %s", by, c.login))
+		}
+		return err
 	case neverDone(err):
 		c.entry.remove() //nolint:errcheck // Tidy finds nothing on the thread and drops it
 		return unknown("post a comment on "+c.ask.Ref.String(), err)

@@ -43,14 +43,21 @@ func (r *Reserver) Tend(ctx context.Context, alive Alive) error {
 	})
 }
 
-// Claims lists the claims whose reservations have a record in this folder, but those
-// whose record another process works on.
-func (r *Reserver) Claims(ctx context.Context) (claims []string, err error) {
-	err = r.each(ctx, func(e *entry) error {
-		claims = append(claims, e.Claim)
-		return nil
-	})
-	return claims, err
+// Claims lists the claims whose reservations have a record in this folder, also those
+// that another process works on.
+func (r *Reserver) Claims() (claims []string, err error) {
+	ids, err := r.dir.ids()
+	errs := []error{err}
+	for _, id := range ids {
+		switch rec, err := r.dir.peek(id); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			errs = append(errs, unknown("read a record", err))
+		case rec.Ref.Host() == r.o.Forge:
+			claims = append(claims, rec.Claim)
+		}
+	}
+	return claims, errors.Join(errs...)
 }
 
 // each does something to every record that no other process works on, and goes on

@@ -6,7 +6,8 @@
 // Each race has a twin with a gate that only peeks, or a store that is wrong:
 // it has to be caught.
 //
-//	ONESLOT_ROUNDS   rounds of the crash test, each with two kills at named points (8)
+//	ONESLOT_ROUNDS   rounds of the crash test, each with two kills at named points (8), and
+//	                 of the race for reservations (12)
 //	ONESLOT_OPS      calls in the recorded history (5000)
 //	ONESLOT_SEED     repeats the choices of an earlier test; the system's timing is not repeated
 package race

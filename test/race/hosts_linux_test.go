@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -57,8 +56,8 @@ type apart struct {
 // host is one of them, with a store, a state folder and a token of its own.
 type host struct {
 	*world
-	login string
-	env   []string
+	name, login string
+	env         []string
 }
 
 // settings of all the hosts.
@@ -88,21 +87,20 @@ func newApart(t testing.TB, s settings) *apart {
 
 func (a *apart) newHost(n int, login string, s settings) *host {
 	a.t.Helper()
-	h := &host{world: newWorld(a.t, hookedProgram), login: login}
-	name := fmt.Sprintf("host-%d", n+1)
+	h := &host{world: newWorld(a.t, hookedProgram), name: fmt.Sprintf("host-%d", n+1), login: login}
 	api := a.api
 	if s.kind != forgetest.GitHub {
 		api = api[:strings.LastIndex(api, "/api/")]
 	}
 	for file, text := range map[string]string{
 		"token": "token-of-" + login, "key": "a key that all hosts have",
-		"oneslot.toml": fmt.Sprintf(hostConfig, name, h.path("sock"), s.kind, api, s.recheck, s.lock, helperProgram),
+		"oneslot.toml": fmt.Sprintf(hostConfig, h.name, h.path("sock"), s.kind, api, s.recheck, s.lock, helperProgram),
 	} {
 		if err := os.WriteFile(h.path(file), []byte(text), 0o600); err != nil {
 			a.t.Fatal(err)
 		}
 	}
-	h.env = []string{"ONESLOT_CONFIG=" + h.path("oneslot.toml"), worldVar + "=" + a.dir, nameVar + "=" + name}
+	h.env = []string{"ONESLOT_CONFIG=" + h.path("oneslot.toml"), worldVar + "=" + a.dir, nameVar + "=" + h.name}
 	return h
 }
 
@@ -136,19 +134,24 @@ func (a *apart) lines() []line {
 	return lines
 }
 
+// worked reports that a worker of the slot has ended by itself.
+func (r *race) worked() bool {
+	lines, _, err := readJournal(filepath.Join(r.dir, "journal"), r.offset)
+	return err == nil && slices.ContainsFunc(lines, func(l line) bool { return l.Event == "end" && l.Slot == r.ref.Slug() })
+}
+
 // both tells of two workers at once. Fences of different stores are not comparable.
 func both(lines []line) []string {
 	return slices.DeleteFunc(judge(lines), func(fault string) bool { return strings.HasPrefix(fault, "P2") })
 }
 
-// left are the comments on a thread that a host has made, all if h is nil. What was
-// not there after all is not among them.
+// left are the comments on a thread that a host has made; of all hosts, if h is nil.
 func (a *apart) left(at forgetest.At, h *host) (texts []string) {
 	for _, c := range a.forge.Comments(at) {
 		if c.Author == "mallory" {
 			continue
 		}
-		if h == nil || strings.Contains(c.Body, " host="+strings.TrimPrefix(h.env[2], nameVar+"=")+" ") {
+		if h == nil || strings.Contains(c.Body, " host="+h.name+" ") {
 			texts = append(texts, fmt.Sprintf("%d by %s: %.120s", c.ID, c.Author, c.Body))
 		}
 	}
@@ -196,14 +199,5 @@ func (a *apart) endAll() {
 	}
 	for _, p := range live {
 		killPID(a.t, p.pid)
-	}
-}
-
-// thawed lets a process go on after a while.
-func thawed(p *process, after time.Duration) {
-	select {
-	case <-p.done:
-	case <-time.After(after):
-		p.signal(syscall.SIGCONT)
 	}
 }

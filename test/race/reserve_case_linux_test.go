@@ -31,7 +31,7 @@ func (a *apart) wins(h *host, r slot.Ref, most time.Duration, env ...string) {
 			return
 		}
 		if code != 75 || boot() > end {
-			a.t.Fatalf("%s did not get it within %v: exit %d\n%s", h.env[2], most, code, p.err.String())
+			a.t.Fatalf("%s did not get it within %v: exit %d\n%s", h.name, most, code, p.err.String())
 		}
 	}
 }
@@ -121,6 +121,28 @@ func TestReservations_ASignalWithdraws(t *testing.T) {
 	a.over(at)
 }
 
+// Who waits with a store of its own waits for those of other stores, too.
+func TestReservations_OneWaits(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, settings{kind: forgetest.GitLab, hosts: 2, recheck: "200ms-400ms", lock: true})
+	at, r := a.issue()
+	end := filepath.Join(a.dir, "go")
+	first := a.hosts[0].start(a.hosts[0].run(r, []string{untilVar + "=" + end}))
+	a.starts("host-1")
+	second := a.hosts[1].start(a.hosts[1].run(r, work(plain, 0), "--on-busy", "wait"))
+	poll(t, patience, "the second asks", func() bool {
+		all, err := a.hosts[1].db.Runs(a.hosts[1].ctx, r, 0)
+		return err == nil && len(all) > 0 && all[0].State == slot.RunEnded
+	})
+	touch(t, end)
+	for i, p := range []*process{first, second} {
+		if code := a.hosts[i].code(p); code != 0 {
+			t.Errorf("%s: exit %d\n%s", a.hosts[i].name, code, p.err.String())
+		}
+	}
+	a.over(at)
+}
+
 // A contender is frozen with its comment posted, or answered as running, for longer
 // than a posted one counts. Meanwhile others win, or may not; when it thaws it does
 // not start beside them.
@@ -191,10 +213,10 @@ func TestReservations_TwoWinWithoutTheWait(t *testing.T) {
 				}
 				return 0
 			}})
-			first := a.hosts[0].start(a.hosts[0].run(r, work(plain, 6*time.Second)))
+			first := a.hosts[0].start(a.hosts[0].run(r, work(plain, 10*time.Second)))
 			poll(t, patience, "it is posted", func() bool { return len(a.left(at, nil)) == 1 })
 			time.Sleep(6 * time.Second) // longer than what the rules allow a forge's clock
-			second := a.hosts[1].start(a.hosts[1].run(r, work(plain, 6*time.Second)))
+			second := a.hosts[1].start(a.hosts[1].run(r, work(plain, 10*time.Second)))
 			codes := [2]int{a.hosts[0].code(first), a.hosts[1].code(second)}
 			a.forge.SetReads(forgetest.Reads{})
 			faults := both(a.lines())

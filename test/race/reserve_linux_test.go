@@ -32,49 +32,52 @@ var reservePoints = []string{
 func TestReservations(t *testing.T) {
 	rounds, from := number(t, "ONESLOT_ROUNDS", 12), seed(t)
 	kinds := []forgetest.Kind{forgetest.GitHub, forgetest.Gitea, forgetest.GitLab}
-	for i, kind := range kinds {
-		t.Run(string(kind), func(t *testing.T) {
-			t.Parallel()
-			l := &lane{
-				apart: newApart(t, settings{kind: kind, hosts: 3, recheck: "400ms-700ms", lock: i != 1}),
-				seen:  map[string]int{},
-			}
-			began, n := boot(), i
-			for ; n < rounds && !t.Failed(); n += len(kinds) {
-				l.round(n, rand.New(rand.NewPCG(from, uint64(n))))
-			}
-			t.Logf("%d rounds in %v: %s; ONESLOT_SEED=%d", n/len(kinds), (boot() - began).Round(time.Second), l.summary(), from)
-			for _, p := range reservePoints {
-				if n/len(kinds) >= 6*len(reservePoints) && (l.seen["killed "+p] == 0 || l.seen["frozen "+p] == 0) && (l.locks() || p != failpoint.AfterReserveLock) {
-					t.Errorf("nobody was killed, or nobody frozen, at %q", p)
+	all, began := &tally{n: map[string]int{}}, boot()
+	t.Run("at", func(t *testing.T) {
+		for i, kind := range kinds {
+			t.Run(string(kind), func(t *testing.T) {
+				t.Parallel()
+				l := &lane{apart: newApart(t, settings{kind: kind, hosts: 3, recheck: "400ms-700ms", lock: i != 1}), tally: all}
+				for n := i; n < rounds && !t.Failed(); n += len(kinds) {
+					l.round(n, n/len(kinds), rand.New(rand.NewPCG(from, uint64(n))))
 				}
+			})
+		}
+	})
+	t.Logf("%d rounds in %v: %v; ONESLOT_SEED=%d", rounds, (boot() - began).Round(time.Second), all, from)
+	for _, p := range reservePoints {
+		for _, what := range []string{"killed " + p, "frozen " + p} {
+			if all.n[what] == 0 && rounds >= 100 {
+				t.Errorf("nobody was %s", what)
 			}
-		})
+		}
 	}
+}
+
+// tally is what happened, and how often.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int
+}
+
+func (y *tally) saw(what string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.n[what]++
+}
+
+func (y *tally) String() string {
+	var all []string
+	for _, what := range slices.Sorted(maps.Keys(y.n)) {
+		all = append(all, fmt.Sprintf("%s %d", what, y.n[what]))
+	}
+	return strings.Join(all, ", ")
 }
 
 // lane is the rounds at one kind of forge.
 type lane struct {
 	*apart
-	mu   sync.Mutex
-	seen map[string]int // what happened, and how often
-}
-
-func (l *lane) locks() bool { return l.forge.Kind() != forgetest.Gitea }
-
-// saw counts what happened.
-func (l *lane) saw(what string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.seen[what]++
-}
-
-func (l *lane) summary() string {
-	var all []string
-	for _, what := range slices.Sorted(maps.Keys(l.seen)) {
-		all = append(all, fmt.Sprintf("%s %d", what, l.seen[what]))
-	}
-	return strings.Join(all, ", ")
+	*tally
 }
 
 // race is one round: an issue, and who wants it.
@@ -85,10 +88,12 @@ type race struct {
 	ref    slot.Ref
 	closes bool // whoever ends well closes the issue, and the others find it closed
 	lossy  bool // answers are lost
+	serves bool // daemons work, by their queues
 }
 
-func (l *lane) round(n int, rnd *rand.Rand) {
-	r := &race{lane: l, n: n, closes: rnd.IntN(2) == 0}
+// round is the n-th of all rounds, and the k-th of its lane.
+func (l *lane) round(n, k int, rnd *rand.Rand) {
+	r := &race{lane: l, n: n, closes: rnd.IntN(2) == 0, serves: rnd.IntN(4) == 0}
 	r.at, r.ref = l.issue()
 	remove := r.weather(rnd)
 	who := slices.Clone(l.hosts)
@@ -97,18 +102,26 @@ func (l *lane) round(n int, rnd *rand.Rand) {
 	began, hurt := boot(), map[*host]bool{}
 	var wg sync.WaitGroup
 	for i, h := range who {
-		c := &contest{race: r, host: h, rnd: rand.New(rand.NewPCG(rnd.Uint64(), uint64(i))), point: calm}
-		if i == 0 || rnd.IntN(3) == 0 {
+		c := &contest{race: r, host: h, rnd: rand.New(rand.NewPCG(rnd.Uint64(), uint64(i))), point: unhurt}
+		switch { // one of them each time, in all the ways
+		case i == 0:
+			c.point, c.freeze = reservePoints[k%len(reservePoints)], k/len(reservePoints)%2 == 0
+		case rnd.IntN(3) == 0:
 			c.point, c.freeze = reservePoints[rnd.IntN(len(reservePoints))], rnd.IntN(2) == 0
 		}
-		hurt[h] = c.point != calm || r.lossy
-		wg.Go(c.play)
+		hurt[h] = c.point != unhurt || r.lossy
+		if r.serves {
+			r.saw("daemons")
+			wg.Go(c.serve)
+		} else {
+			wg.Go(c.play)
+		}
 	}
 	wg.Wait()
 	r.calm(remove)
 	for _, h := range who {
 		if left := r.left(r.at, h); len(left) > 0 && !hurt[h] {
-			r.fault("%s left %q", h.env[2], left)
+			r.fault("%s left %q", h.name, left)
 		} else if len(left) > 0 {
 			r.saw("tidied by the next process")
 		}
@@ -163,8 +176,8 @@ func (r *race) weather(rnd *rand.Rand) (remove []func()) {
 	return remove
 }
 
-// calm is a contender to whom nothing happens.
-const calm = ""
+// unhurt is the point of a contender to whom nothing happens.
+const unhurt = ""
 
 // contest is a contender, from its first process to its last.
 type contest struct {
@@ -194,13 +207,19 @@ func (c *contest) play() {
 			c.saw("busy")
 		case code == 69:
 			c.saw("unknown")
-		case code == -int(syscall.SIGKILL) && first && c.point != calm && !c.freeze:
+		case code == -int(syscall.SIGKILL) && first && c.point != unhurt && !c.freeze:
+			if c.rnd.IntN(2) == 0 { // its folder's next process is about something else
+				c.pause(time.Second)
+				c.host.tidy()
+				c.saw("gave up")
+				return
+			}
 		default:
-			c.fault("%s: exit %d\n%s", c.host.env[2], code, p.err.String())
+			c.fault("%s: exit %d\n%s", c.host.name, code, p.err.String())
 			return
 		}
 		if boot() > end {
-			c.fault("%s could not have it within %v\n%s", c.host.env[2], patience, p.err.String())
+			c.fault("%s could not have it within %v\n%s", c.host.name, patience, p.err.String())
 			return
 		}
 		c.pause(150 * time.Millisecond)
@@ -209,14 +228,16 @@ func (c *contest) play() {
 
 // try is one process.
 func (c *contest) try(first bool) (code int, p *process) {
-	env := work(plain, 50*time.Millisecond+time.Duration(c.rnd.Int64N(int64(250*time.Millisecond))))
-	if !first || c.point == calm {
+	env := work(plain, 50*time.Millisecond+c.upTo(250*time.Millisecond))
+	if !first || c.point == unhurt {
 		return c.host.do(c.host.run(c.ref, env))
 	}
 	notes := c.host.path(fmt.Sprintf("notes-%d", c.n))
 	switch {
-	case c.point == anywhere:
+	case c.point == anywhere && c.freeze:
 		env = work(plain, time.Second) // so that it is hurt at work, too
+	case c.point == anywhere:
+		env = work(plain, 3*time.Second) // which goes on without its supervisor
 	case c.freeze:
 		env = append(env, "ONESLOT_FAILPOINT_PAUSE="+c.point)
 	default:
@@ -227,12 +248,12 @@ func (c *contest) try(first bool) (code int, p *process) {
 	case c.point == anywhere && c.freeze:
 		c.pause(1500 * time.Millisecond)
 		p.signal(syscall.SIGSTOP)
-		c.frozen(p)
+		c.frozen(p, c.upTo(3*time.Second))
 	case c.point == anywhere:
 		c.pause(2 * time.Second)
 		p.kill()
 	case c.freeze:
-		c.frozen(p)
+		c.frozen(p, c.upTo(3*time.Second))
 	}
 	code = c.host.code(p)
 	if data, err := os.ReadFile(notes); err == nil && string(data) != "" || c.point == anywhere && code == -int(syscall.SIGKILL) {
@@ -241,8 +262,8 @@ func (c *contest) try(first bool) (code int, p *process) {
 	return code, p
 }
 
-// frozen waits for a process to freeze, and lets it thaw.
-func (c *contest) frozen(p *process) {
+// frozen waits for a process to freeze, and lets it thaw after a while.
+func (c *contest) frozen(p *process, after time.Duration) {
 	for !stopped(p.cmd.Process.Pid) {
 		select {
 		case <-p.done:
@@ -251,7 +272,15 @@ func (c *contest) frozen(p *process) {
 		}
 	}
 	c.saw("frozen " + c.point)
-	thawed(p, time.Duration(c.rnd.Int64N(int64(3*time.Second))))
+	select {
+	case <-p.done:
+	case <-time.After(after):
+		p.signal(syscall.SIGCONT)
+	}
 }
 
-func (c *contest) pause(most time.Duration) { time.Sleep(time.Duration(c.rnd.Int64N(int64(most)))) }
+func (c *contest) upTo(most time.Duration) time.Duration {
+	return time.Duration(c.rnd.Int64N(int64(most)))
+}
+
+func (c *contest) pause(most time.Duration) { time.Sleep(c.upTo(most)) }

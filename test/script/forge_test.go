@@ -39,7 +39,7 @@ func startForge(ts *testscript.TestScript, neg bool, args []string) {
 	f.AddCommit(forgeRepo, "the first")
 	for login, u := range map[string]forgetest.User{
 		"octo":        {Association: "owner", Token: "canary-octo-4711"},
-		"oneslot-bot": {Association: "collaborator", Token: "canary-bot-4711", Bot: f.Kind() == forgetest.GitHub},
+		"oneslot-bot": {Association: "collaborator", Token: "canary-bot-4711"},
 	} {
 		u.Login, u.Writer = login, true
 		f.AddUser(u)
@@ -102,13 +102,22 @@ func worldVerbs() map[string]worldVerb {
 		"check": {"N|SHA|main NAME STATE", func(f f, ts ts, a []string) {
 			f.SetCheck(f.sha(ts, a[0]), forgetest.Check{Name: a[1], State: a[2], App: "ci"})
 		}},
+		// told writes the delivery of the newest result at a pull request's head, as
+		// GitHub sends it.
+		"told": {"N FILE", toldCheck},
+		// ended is the same for a pull request that was closed or merged.
+		"ended":   {"N FILE", toldEnd},
+		"user":    {"LOGIN ASSOCIATION", func(f f, _ ts, a []string) { f.AddUser(forgetest.User{Login: a[0], Association: a[1]}) }},
 		"sha":     {"N|main VAR", func(f f, ts ts, a []string) { ts.Setenv(a[1], f.sha(ts, a[0])) }},
 		"commit":  {"MESSAGE", func(f f, ts ts, a []string) { f.AddCommit(forgeRepo, text(ts, a[0])) }},
 		"review":  {"N LOGIN STATE", func(f f, ts ts, a []string) { f.AddReview(f.at(ts, a[0]), a[1], a[2], "see below") }},
 		"comment": {"N LOGIN BODY", func(f f, ts ts, a []string) { f.AddComment(f.at(ts, a[0]), a[1], text(ts, a[2])) }},
-		"link":    {"PULL ISSUE", func(f f, ts ts, a []string) { f.Link(f.at(ts, a[0]), f.at(ts, a[1])) }},
-		"rename":  {"FROM TO", func(f f, _ ts, a []string) { f.Rename(a[0], a[1]) }},
-		"move":    {"N REPO", func(f f, ts ts, a []string) { f.MoveIssue(f.at(ts, a[0]), a[1]) }},
+		// copy has somebody write all comments of one thread that have a marker once
+		// more, on another.
+		"copy":   {"FROM TO LOGIN", copyMarkers},
+		"link":   {"PULL ISSUE", func(f f, ts ts, a []string) { f.Link(f.at(ts, a[0]), f.at(ts, a[1])) }},
+		"rename": {"FROM TO", func(f f, _ ts, a []string) { f.Rename(a[0], a[1]) }},
+		"move":   {"N REPO", func(f f, ts ts, a []string) { f.MoveIssue(f.at(ts, a[0]), a[1]) }},
 		// fault answers requests whose path has a part of that text; HEADER is Name=value.
 		"fault": {"STATUS PATH [ HEADER TIMES", addFault},
 		"heal": {"", func(f f, _ ts, _ []string) {
@@ -132,8 +141,9 @@ func worldVerbs() map[string]worldVerb {
 		"has":    {"N COUNT [ REGEXP", hasComments},
 		"shows":  {"N REGEXP", shows},
 		"thread": {"N FILE", func(f f, ts ts, a []string) { ts.Check(os.WriteFile(ts.MkAbs(a[1]), f.dump(ts, a[0]), 0o600)) }},
-		// asked counts requests so far: at least, or (with =N) exactly so many.
-		"asked":  {"[=]COUNT METHOD ROUTE", asked},
+		// asked counts requests so far with PATH in their address: it waits for so many,
+		// or (with =N) wants exactly so many.
+		"asked":  {"[=]COUNT METHOD PATH", asked},
 		"forget": {"", func(f f, _ ts, _ []string) { f.Forget() }},
 	}
 }
@@ -215,6 +225,52 @@ func (f *scriptForge) new(ts *testscript.TestScript, a []string) (at forgetest.A
 	return f.at(ts, a[0]), body, author
 }
 
+func toldCheck(f *scriptForge, ts *testscript.TestScript, a []string) {
+	at := f.at(ts, a[0])
+	sha := f.sha(ts, a[0])
+	all := f.Checks(sha)
+	if len(all) == 0 {
+		ts.Fatalf("there is no check on %s", a[0])
+	}
+	c := all[len(all)-1]
+	r, _ := f.Repo(at.Repo)
+	text, err := json.Marshal(map[string]any{
+		"action": "completed", "repository": map[string]any{"id": r.ID, "full_name": r.Path, "private": false}, "sender": map[string]any{"login": "octo"},
+		"check_run": map[string]any{
+			"id": c.ID, "name": c.Name, "head_sha": sha, "status": "completed", "conclusion": c.State, "completed_at": c.At.UTC().Format(time.RFC3339),
+			"app": map[string]any{"id": 15368, "slug": c.App}, "pull_requests": []any{map[string]any{"number": at.Number}},
+		},
+	})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(a[1]), text, 0o600))
+}
+
+func toldEnd(f *scriptForge, ts *testscript.TestScript, a []string) {
+	t, _ := f.Thread(f.at(ts, a[0]))
+	r, _ := f.Repo(t.At.Repo)
+	when := func(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+	pull := map[string]any{
+		"number": t.Number, "title": t.Title, "state": "closed", "draft": t.Draft, "merged": t.State == "merged", "user": map[string]any{"login": t.Author},
+		"author_association": "OWNER", "created_at": when(t.Created), "updated_at": when(t.Updated),
+		"head": map[string]any{"ref": t.Head.Branch, "sha": t.Head.Sha, "repo": map[string]any{"id": r.ID}},
+		"base": map[string]any{"ref": t.Base.Branch, "sha": t.Base.Sha, "repo": map[string]any{"id": r.ID}},
+	}
+	text, err := json.Marshal(map[string]any{
+		"action": "closed", "number": t.Number, "pull_request": pull, "sender": map[string]any{"login": "octo"},
+		"repository": map[string]any{"id": r.ID, "full_name": r.Path, "private": false},
+	})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(a[1]), text, 0o600))
+}
+
+func copyMarkers(f *scriptForge, ts *testscript.TestScript, a []string) {
+	for _, c := range f.Comments(f.at(ts, a[0])) {
+		if strings.HasPrefix(c.Body, "<!-- oneslot") {
+			f.AddComment(f.at(ts, a[1]), a[2], c.Body)
+		}
+	}
+}
+
 func addFault(f *scriptForge, ts *testscript.TestScript, a []string) {
 	var fault forgetest.Fault
 	var err error
@@ -280,7 +336,12 @@ func asked(f *scriptForge, ts *testscript.TestScript, a []string) {
 	ts.Check(err)
 	n := 0
 	poll(ts, func() bool {
-		n, _ = f.Count(a[1], a[2])
+		n = 0
+		for _, r := range f.Requests() {
+			if r.Method == a[1] && strings.Contains(r.URI, a[2]) {
+				n++
+			}
+		}
 		return exact || n >= want
 	}, func() string { return fmt.Sprintf("%d requests, want %d", n, want) })
 	if exact && n != want {

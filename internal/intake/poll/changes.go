@@ -44,7 +44,7 @@ func (p *pass) rebuild() error {
 	var standing []forge.Thread
 	for _, t := range open {
 		if p.mine(t.Ref) && t.State == forge.Open {
-			r.threads[t.Ref] = note(nil, t, sumOfEntry(t), p.now)
+			r.threads[t.Ref] = note(nil, t, sumAt(t, c.At), p.now)
 			r.threads[t.Ref].old = !known
 			standing = append(standing, t)
 		}
@@ -63,7 +63,7 @@ func (p *pass) rebuild() error {
 	}
 	p.after(func() {
 		for _, t := range c.Threads {
-			r.past[t.Ref] = change{t.Updated, sumOfEntry(t)}
+			r.past[t.Ref] = change{t.Updated, sumAt(t, c.At)}
 		}
 		if !c.At.IsZero() {
 			r.since = c.At.Add(-overlap)
@@ -154,12 +154,7 @@ func (p *pass) settled(t forge.Thread) bool {
 
 // changed looks at a thread that is new, or another than it was.
 func (p *pass) changed(entry forge.Thread, at time.Time) error {
-	sum := sumOfEntry(entry)
-	// What changed in the second of the answer may change in it once more, without
-	// a new time.
-	if !at.IsZero() && at.Sub(entry.Updated) < 2*time.Second {
-		sum = 0
-	}
+	sum := sumAt(entry, at)
 	t, whole, err := p.whole(entry)
 	was := p.threads[entry.Ref]
 	var th *thread

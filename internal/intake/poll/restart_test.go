@@ -117,6 +117,16 @@ func TestTheFirstTickEver(t *testing.T) {
 	})
 }
 
+// C26: what comes in the second of the first tick ever has no new time, and is found.
+func TestC26_InTheSecondOfTheFirstTick(t *testing.T) {
+	in(t, nil, func(b *bench) {
+		b.put(issue(1))
+		b.want(b.tick(), "")
+		b.say(ref(1), 5, author, "/run")
+		b.want(b.tick(), "command #1")
+	})
+}
+
 // An edit of a comment that moves no time of the thread is found in its turn.
 func TestEditsThatMoveNothing(t *testing.T) {
 	in(t, []slot.EventKind{slot.Commented}, func(b *bench) {

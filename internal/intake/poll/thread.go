@@ -119,6 +119,16 @@ func sumOfEntry(t forge.Thread) uint64 {
 	return sumOf(append(parts, t.Assignees...)...)
 }
 
+// sumAt is the sum of an entry that was listed at a time; 0 for one that the next list
+// may show with the same sum although it has changed: what changed in the second of
+// the answer may change in it once more, without a new time.
+func sumAt(t forge.Thread, at time.Time) uint64 {
+	if !at.IsZero() && at.Sub(t.Updated) < 2*time.Second {
+		return 0
+	}
+	return sumOfEntry(t)
+}
+
 func sumOf(parts ...string) uint64 {
 	h := fnv.New64a()
 	for _, s := range parts {
