@@ -69,6 +69,9 @@ func Secrets(cfg *config.Config) []string {
 		names = append(names, t.Secret.Env.V)
 	}
 	for _, f := range cfg.Forges {
+		if f.Token.Helper.V { // what gh would tell us, it reads there
+			names = append(names, "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+		}
 		names = append(names, f.Token.Secret.Env.V)
 	}
 	names = append(names, cfg.Reservation.Key.Env.V)

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/oneslot/oneslot/internal/closing"
 	"github.com/oneslot/oneslot/internal/config"
@@ -36,10 +38,27 @@ func (r relations) Closes(ctx context.Context, ref slot.Ref) ([]slot.Ref, error)
 	for _, l := range linked {
 		list = append(list, l.Ref)
 	}
-	for i := range list {
-		if list[i], err = r.names.Canonical(ctx, list[i]); err != nil {
+	var ours []slot.Ref
+	for _, issue := range list {
+		if issue, err = r.names.Canonical(ctx, issue); err != nil {
 			return nil, err
 		}
+		if r.ours(issue, t.Ref, of) && issue != ref && !slices.Contains(ours, issue) {
+			ours = append(ours, issue)
+		}
 	}
-	return list, nil
+	if len(ours) > maxLinked {
+		return nil, fmt.Errorf("%w: %s closes %d issues; at most %d can share its slot", slot.ErrUsage, ref, len(ours), maxLinked)
+	}
+	return ours, nil
+}
+
+// maxLinked bounds how many slots the text of a pull request can take.
+const maxLinked = 20
+
+// ours reports whether an issue is in the pull request's repository, or in one that is
+// configured: the text is a stranger's, and may name any.
+func (r relations) ours(issue, pull slot.Ref, f config.Forge) bool {
+	repo := forge.Repo{Name: issue.Repo()}
+	return issue.Host() == pull.Host() && (issue.Repo() == pull.Repo() || slices.ContainsFunc(f.Repos.V, repo.Matches))
 }

@@ -119,6 +119,7 @@ type Dispatcher struct {
 	inHand  map[int64]bool    // items that a goroutine of ours works on
 	watched map[string]func() // claims whose holder's end we wait for
 	full    fullness
+	related map[int64]relation
 	failing map[int64]pause // items whose steps could not be written
 	ill     pause           // of the store, as it seems
 	slots   chan struct{}   // how many items are worked on at once
@@ -130,7 +131,7 @@ type Dispatcher struct {
 // New puts a dispatcher together. It runs or works once.
 func New(p Parts) *Dispatcher {
 	return &Dispatcher{
-		Parts: p, inHand: map[int64]bool{}, watched: map[string]func(){}, failing: map[int64]pause{}, over: make(chan struct{}),
+		Parts: p, inHand: map[int64]bool{}, related: map[int64]relation{}, watched: map[string]func(){}, failing: map[int64]pause{}, over: make(chan struct{}),
 		slots: make(chan struct{}, atOnce), nudge: make(chan struct{}, 1),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
@@ -40,7 +41,7 @@ type attempt struct {
 // reports whether all of it could be written.
 func (d *Dispatcher) try(ctx context.Context, l queue.Look) (written bool) {
 	a := &attempt{Dispatcher: d, look: l}
-	if a.planned(ctx) && a.mayGo(ctx) && a.linked(ctx) {
+	if a.planned(ctx) && (a.busy() || a.mayGo(ctx)) && a.linked(ctx) {
 		if grant, ok := a.claimed(ctx); ok {
 			a.under(ctx, grant)
 		}
@@ -55,8 +56,7 @@ func (a *attempt) planned(ctx context.Context) bool {
 	a.ask = gate.Ask{Ref: it.Ref, Sha: it.Sha, Rule: it.Policy.Rule, Path: a.path(), Events: events(a.look.Events)}
 	plan, err := a.Plans.Plan(it, it.Sha)
 	if err != nil {
-		a.done("dead letter", a.Queue.Kill(ctx, it.ID, "", a.decision(slot.Skip, "rule", err.Error(),
-			"the events are dead letters; mend the rule and `oneslot retry` them")))
+		a.kill(ctx, "rule", err)
 		return false
 	}
 	a.plan = plan
@@ -76,6 +76,14 @@ func events(records []queue.Record) []slot.Event {
 		list[i] = r.Event
 	}
 	return list
+}
+
+// busy reports that somebody held the slot when it was last looked at. The claim
+// itself tells soonest whether that is over, and what gates ask may cost: they are
+// asked under it.
+func (a *attempt) busy() bool {
+	it := a.look.Item
+	return !it.Deferred.IsZero() && slices.Contains([]string{slot.ReasonHeld, slot.ReasonLine, slot.ReasonCovered, slot.ReasonUnseen}, it.Reason)
 }
 
 // mayGo asks the gates, and carries out what they say.
@@ -143,7 +151,7 @@ func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
 	it := a.look.Item
 	sup, err := a.Pool.Get()
 	if err != nil {
-		a.done("defer", a.Queue.Defer(ctx, it.ID, "", a.Clock.Wall().Add(gateEvery), a.decision(slot.Unknown, "supervisor", err.Error(), "it is tried again")))
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", a.later(), a.decision(slot.Unknown, "supervisor", err.Error(), "it is tried again")))
 		return claim.Grant{}, false
 	}
 	a.sup = sup
@@ -185,6 +193,8 @@ func (a *attempt) refused(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, queue.ErrStale):
 		a.done("claim", err)
+	case errors.Is(err, slot.ErrUsage): // it will be so the next time, too
+		a.kill(ctx, "claim", err)
 	case errors.As(err, &def) && def.Reason == slot.ReasonCapacity:
 		// It stays due, for whatever ends makes room; what it waits for is written once.
 		a.crowded(it.Ref, a.req.Limits, a.rooms)
@@ -326,7 +336,29 @@ func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 
 // putBack has the item wait again although its run has begun.
 func (a *attempt) putBack(ctx context.Context, reason, detail string) {
-	a.done("put back", a.Queue.Defer(ctx, a.look.Item.ID, a.run, a.Clock.Wall().Add(gateEvery), a.decision(slot.Unknown, reason, detail, "it is looked at again; nothing is spent")))
+	a.done("put back", a.Queue.Defer(ctx, a.look.Item.ID, a.run, a.later(), a.decision(slot.Unknown, reason, detail, "it is looked at again; nothing is spent")))
+}
+
+// laterMost bounds how far apart looks get at what cannot be found out.
+const laterMost = 5 * time.Minute
+
+// later is when to look again at what could not be found out: each time in a row
+// twice as far away.
+func (a *attempt) later() time.Time {
+	wait := gateEvery
+	for range a.look.Item.Defers {
+		if wait *= 2; wait >= laterMost {
+			wait = laterMost
+			break
+		}
+	}
+	return a.Clock.Wall().Add(wait)
+}
+
+// kill makes dead letters of what waits: nothing can be started for it.
+func (a *attempt) kill(ctx context.Context, reason string, err error) {
+	a.done("dead letter", a.Queue.Kill(ctx, a.look.Item.ID, "", a.decision(slot.Skip, reason, err.Error(),
+		"the events are dead letters; mend the cause and `oneslot retry` them")))
 }
 
 // giveBack releases a claim under which nothing started. If that fails the claim

@@ -93,6 +93,9 @@ func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 	if err != nil {
 		return err
 	}
+	if s.Word == Idle { // the comment is found again by its marker
+		return t.Memory.SetCursor(ctx, key, "")
+	}
 	note, err := json.Marshal(is)
 	if err != nil {
 		return err
@@ -162,7 +165,7 @@ const marker = "<!-- oneslot:ticket v1 -->"
 
 // find looks for a comment that was posted and not noted.
 func (t Ticket) find(ctx context.Context, ref slot.Ref) (int64, error) {
-	me, err := t.Thread.Me(ctx)
+	me, err := t.Thread.Me(ctx) // of the app's installation at the owner, if ctx names one
 	if err != nil {
 		return 0, err
 	}
