@@ -51,6 +51,11 @@ type Options struct {
 	Broker  Broker              // nil: what it does is refused with slot.ErrConfig
 	Grammar func() slot.Grammar // asked for each ref; nil: the plain one
 
+	// Names tells under which name the slots of a repository are kept, which may have
+	// another name by now. With ask its forge is asked about a name that nobody heard
+	// of yet. nil: a repository has one name.
+	Names func(ctx context.Context, repo string, ask bool) (string, error)
+
 	// Boot is this host's boot id, UID the user that the server runs as.
 	Boot string
 	UID  int

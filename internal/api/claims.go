@@ -27,11 +27,10 @@ func claimRoutes() []route {
 		do("POST", "/api/v1/claims/{claim}/park", Dispatch, "Keep the ref for a person", park),
 		do("POST", "/api/v1/claims/{claim}/stop", Admin, "Ask the holder to stop, at its next renewal", askStop),
 		do("GET", "/api/v1/slot", Read, "Look at one slot", look),
+		do("GET", "/api/v1/repo", Read, "Under which of its names are a repository's slots kept?", repoOf),
 		do("POST", "/api/v1/line/leave", Dispatch, "Give up a place in line", leave),
 	}
 }
-
-func (c *call) ref(text string) (slot.Ref, error) { return slot.ParseRef(text, c.Grammar()) }
 
 func (c *call) key(token string) claim.Key {
 	return claim.Key{Claim: c.r.PathValue("claim"), Token: token}

@@ -107,6 +107,7 @@ func TestDocument_IsTrue(t *testing.T) {
 		{"post", "/api/v1/claims/{claim}/check", "", token},
 		{"get", "/api/v1/claims", "", ""},
 		{"get", "/api/v1/slot", ref, ""},
+		{"get", "/api/v1/repo", "?repo=octo-org/octo-repo", ""},
 		{"post", "/api/v1/line/leave", "", `{"ref":"key:a","ticket":{"id":"t","process":{}}}`},
 		{"get", "/api/v1/runs", ref, ""},
 		{"get", "/api/v1/runs/open", ref + "&boot=b", ""},

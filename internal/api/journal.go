@@ -128,7 +128,7 @@ func holds(c *call, _ none) (wire.Holds, error) {
 }
 
 func hold(c *call, in wire.Hold) (wire.OK, error) {
-	scope, err := slot.ParseScope(in.Scope, c.Grammar())
+	scope, err := c.scope(in.Scope)
 	if err != nil {
 		return wire.OK{}, err
 	}
@@ -152,7 +152,7 @@ func hold(c *call, in wire.Hold) (wire.OK, error) {
 }
 
 func unhold(c *call, in wire.Unhold) (wire.Was, error) {
-	scope, err := slot.ParseScope(in.Scope, c.Grammar())
+	scope, err := c.scope(in.Scope)
 	if err != nil {
 		return wire.Was{}, err
 	}

@@ -19,6 +19,7 @@ type Admission struct {
 	app     *App
 	set     *gate.Set
 	reserve *Reservations
+	look    bool
 }
 
 // Admission gives the gates to ask, and what to tell those who cannot see our store;
@@ -52,10 +53,7 @@ func (a *App) Admission(look bool, force string) (*Admission, error) {
 	if err != nil {
 		return nil, err
 	}
-	ad := &Admission{app: a, set: set}
-	if look {
-		return ad, nil
-	}
+	ad := &Admission{app: a, set: set, look: look}
 	ad.reserve, err = a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
 	if ad.reserve != nil {
 		ad.reserve.force = force
@@ -79,7 +77,13 @@ func (ad *Admission) Before(ctx context.Context, ref slot.Ref) ([]slot.Finding, 
 	if ad == nil {
 		return nil, nil
 	}
-	return ad.ask(ctx, gate.Ask{Ref: ref, Path: slot.PathManual})
+	said, err := ad.ask(ctx, gate.Ask{Ref: ref, Path: slot.PathManual})
+	if err == nil && ad.look { // others look under their claim
+		var found []slot.Finding
+		found, err = ad.reserve.look(ctx, ref)
+		said = append(said, found...)
+	}
+	return said, err
 }
 
 func (ad *Admission) ask(ctx context.Context, a gate.Ask) ([]slot.Finding, error) {
@@ -157,10 +161,16 @@ func (ad *Admission) note(ctx context.Context, req claim.Request, said []slot.Fi
 	}
 }
 
-// Keep looks after what others were told. stop ends that, and waits until it has.
-func (ad *Admission) Keep(ctx context.Context) (stop func()) {
-	if ad == nil {
+// Keep looks after what others were told, and tells what became of that for one claim,
+// at any time from other goroutines. stop ends it, and waits until it has.
+func (ad *Admission) Keep(ctx context.Context, claim string, tell func(what string)) (stop func()) {
+	if ad == nil || ad.reserve == nil {
 		return func() {}
+	}
+	ad.reserve.about = func(id, what string) {
+		if id == claim {
+			tell(what)
+		}
 	}
 	return ad.reserve.keeping(ctx)
 }
@@ -205,11 +215,14 @@ func (ad *Admission) Watch(ctx context.Context) <-chan struct{} {
 	return changed
 }
 
+// againMost bounds how long somebody who waits does without a look.
+const againMost = time.Minute
+
 // Again is when another look is worth it for somebody who waits.
 func (ad *Admission) Again(err error) time.Duration {
 	var def *slot.DeferError
 	if !errors.As(err, &def) || def.Until.IsZero() {
 		return gate.DefaultEvery
 	}
-	return min(max(def.Until.Sub(ad.app.Clock.Wall()), 100*time.Millisecond), gate.DefaultEvery)
+	return min(max(def.Until.Sub(ad.app.Clock.Wall()), 100*time.Millisecond), againMost)
 }

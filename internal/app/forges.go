@@ -1,12 +1,10 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/forge/gitea"
@@ -44,6 +42,26 @@ func (a *App) forgesOf(cfg *config.Config, count func(host string, status int, l
 		all.at[host] = named{client: c, names: a.Names, host: host}
 	}
 	return all, nil
+}
+
+// keep takes the clients of forges that are configured as they were: they know what
+// limits the forge has set, and have the tokens of Apps. Secrets are read when they are
+// needed, in any case.
+func (f forges) keep(cfg *config.Config, old forges, was *config.Config) {
+	hook := func(h config.Hook) [3]string { return [3]string{h.Name.V, h.Forge.V, h.Host.V} }
+	same := func(a, b config.Hook) bool { return hook(a) == hook(b) }
+	if !slices.EqualFunc(cfg.Hooks, was.Hooks, same) { // a client knows them, too
+		return
+	}
+	made := func(s config.Forge) [8]string {
+		t := s.Token
+		return [8]string{s.Host.V, s.Type.V, s.API.V, string(t.Form()), t.Secret.File.V, t.Secret.Env.V, t.AppID.V, t.Key.V}
+	}
+	for _, s := range cfg.Forges {
+		if slices.ContainsFunc(was.Forges, func(w config.Forge) bool { return made(w) == made(s) }) {
+			f.at[s.Host.V] = old.at[s.Host.V]
+		}
+	}
 }
 
 func clientOf(cfg *config.Config, f config.Forge, o transport.Options) (client, error) {
@@ -105,48 +123,6 @@ func (f forges) forgeOf(ref slot.Ref) (named, bool) {
 // uncountedRequest is for whoever serves no metrics.
 func uncountedRequest(string, int, bool) {}
 
-// Slots are the slots of refs that may be written with any name that their
-// repositories have or had.
-func (a *App) Slots(ctx context.Context, refs []slot.Ref) ([]slot.Ref, error) {
-	all, err := a.clients()
-	if err != nil {
-		return nil, err
-	}
-	list := make([]slot.Ref, len(refs))
-	for i, ref := range refs {
-		if list[i], err = all.slot(ctx, ref); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// askMost bounds the question for a name. Gates that are asked later have a bound, and
-// an on_error, of their own.
-const askMost = 5 * time.Second
-
-// slot is the slot of a ref. A name that nobody has heard of yet may be the new one of
-// a repository that is at work under another: the forge is asked for it. A forge that
-// does not answer, or is not configured, leaves the name as it is.
-func (f forges) slot(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
-	client, ok := f.forgeOf(ref)
-	if !ok {
-		return f.names.Canonical(ctx, ref)
-	}
-	strange, err := f.names.strange(ctx, ref.Repo())
-	if err != nil {
-		return ref, err
-	}
-	if strange {
-		ask, cancel := context.WithTimeout(ctx, askMost)
-		defer cancel()
-		if r, err := client.Repo(transport.ForOwner(ask, ref.Owner()), ref.Repo()); err == nil && r.Slots != "" {
-			return ref.In(r.Slots)
-		}
-	}
-	return f.names.Canonical(ctx, ref)
-}
-
 // clients are the forges for a verb, which has no metrics; made once.
 func (a *App) clients() (forges, error) {
 	a.mu.Lock()
@@ -159,13 +135,4 @@ func (a *App) clients() (forges, error) {
 		a.verbs = all
 	}
 	return all, err
-}
-
-// Ref reads a ref that somebody wrote, and gives its slot.
-func (a *App) Ref(ctx context.Context, word string) (slot.Ref, error) {
-	ref, err := slot.ParseRef(word, a.Grammar(ctx))
-	if err != nil {
-		return ref, err
-	}
-	return a.Names.Canonical(ctx, ref)
 }

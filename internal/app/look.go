@@ -16,6 +16,16 @@ func (a *App) OnlyLook() {
 	}
 }
 
+// looking is a for what only looks.
+func (a *App) looking() *App {
+	names := newNames(nil, a.Clock)
+	if a.Names != nil {
+		names.store = a.Names.store
+	}
+	names.looks = true
+	return &App{Config: a.Config, Store: a.Store, Server: a.Server, Names: names, Clock: a.Clock}
+}
+
 // sinceMemory tells since when a gate has failed without a break; zero: it has not.
 type sinceMemory interface {
 	gate.Memory

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/oneslot/oneslot/internal/api"
 	"github.com/oneslot/oneslot/internal/claim"
@@ -17,6 +18,7 @@ type paths struct {
 	tickets   *tickets
 	reserve   *Reservations
 	relations relations
+	polled    chan struct{} // closed when the poller has ended
 }
 
 // pathsOf makes them. Nothing is asked yet.
@@ -28,12 +30,21 @@ func (s *server) pathsOf(cfg *config.Config, all forges) (*paths, error) {
 	return &paths{
 		poller:  s.pollerOf(cfg, all, newDesk(s.Queue, s.Names, all.slot, s.live.Current), s.feed, s.Log),
 		tickets: s.ticketsOf(cfg, all, s.Log), reserve: reserve, relations: relations{cfg, all, s.Names},
+		polled: make(chan struct{}),
 	}, nil
 }
 
-// walk goes the paths until ctx ends.
-func (p *paths) walk(ctx context.Context, s *server) {
-	s.work.Go(func() { p.poller.Run(ctx) })
+// walk goes the paths until ctx ends. Those of before, if any, were told to end, and are
+// gone on with.
+func (p *paths) walk(ctx context.Context, s *server, before *paths) {
+	s.work.Go(func() {
+		defer close(p.polled)
+		if before != nil {
+			<-before.polled
+			p.poller.Adopt(before.poller, !reflect.DeepEqual(before.relations.config.Rules, p.relations.config.Rules))
+		}
+		p.poller.Run(ctx)
+	})
 	s.work.Go(func() { p.tickets.run(ctx) })
 	if p.reserve != nil {
 		s.work.Go(func() {
@@ -58,7 +69,9 @@ func (s *server) told(kind, scope string) {
 	case "claim":
 		poke(s.tend)
 	case "work":
-		p.poller.Nudge()
+		if scope == "" { // it is not known yet whose
+			p.poller.Nudge()
+		}
 	}
 }
 
@@ -77,6 +90,15 @@ func (s *server) Closes(ctx context.Context, ref slot.Ref) ([]slot.Ref, error) {
 // Reserve implements dispatch.Reservations by the configuration of now.
 func (s *server) Reserve(ctx context.Context, g claim.Grant) (undo func(context.Context), waited bool, err error) {
 	return s.paths.Load().reserve.Reserve(ctx, g)
+}
+
+// named is the name under which the slots of a repository are kept, by the
+// configuration of now.
+func (s *server) named(ctx context.Context, repo string, ask bool) (string, error) {
+	if !ask {
+		return s.Names.canonicalRepo(ctx, repo)
+	}
+	return s.paths.Load().relations.forges.slots(ctx, repo)
 }
 
 // slot is the slot of a ref that somebody wrote, by the configuration of now.

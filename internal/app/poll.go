@@ -97,8 +97,10 @@ type orphans struct {
 const atOnceOrphans = 200
 
 // Orphans implements poll.Unresolved.
-func (o orphans) Orphans(ctx context.Context) ([]poll.Orphan, error) {
-	events, err := o.queue.Events(ctx, queue.Filter{State: string(queue.EventUnresolved), Oldest: true, Limit: atOnceOrphans})
+func (o orphans) Orphans(ctx context.Context, hosts []string, after int64) ([]poll.Orphan, error) {
+	events, err := o.queue.Events(ctx, queue.Filter{
+		State: string(queue.EventUnresolved), Hosts: hosts, Oldest: true, After: after, Limit: atOnceOrphans,
+	})
 	list := make([]poll.Orphan, len(events))
 	for i, e := range events {
 		list[i] = poll.Orphan{N: e.N, Event: e.Event}

@@ -86,6 +86,6 @@ func RehearseEvent(ctx context.Context, cfg *config.Config, e slot.Event) Rehear
 func unsealed(cfg *config.Config, h config.Hook) hook.Hook {
 	return hook.Hook{
 		Name: h.Name.V, Forge: h.Forge.V, Host: h.Host.V, Unsigned: h.Unsigned.V, Commands: h.Commands.V,
-		Own: hook.Own{Logins: cfg.Trust.Own.V, Apps: cfg.Trust.Own.V},
+		Own: ownOf(cfg), Labels: ticketLabels(cfg),
 	}
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -26,30 +25,46 @@ type Reservations struct {
 	log *slog.Logger
 	// force is a person's reason to pass the reservations of others; empty: they count.
 	force string
+	off   bool // they are wanted no more: what is there is brought to its end, and no new ones are made
+	seen  seen
+	// about hears of what became of a claim's reservation; nil: the record alone does.
+	about func(claim, what string)
 }
 
 // againReserved is when a ref is looked at again that others have reserved.
 const againReserved = 30 * time.Second
 
+// reasonReserved is that somebody else has reserved a ref, or may get it.
+const reasonReserved = "reservation: held"
+
 // slowly is how long a reservation may take before what was read earlier is old.
 const slowly = time.Second
 
 // reservationsOf makes them, if the configuration wants them. With a daemon's store
-// all paths ask that daemon, and comments would only repeat it.
+// all paths ask that daemon, and comments would only repeat it. If they were switched
+// off, what is left of earlier ones is still looked after.
 func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (*Reservations, error) {
-	if !cfg.Reservation.Enabled.V || cfg.Remote() {
+	if cfg.Remote() {
+		return nil, nil
+	}
+	dir, off := filepath.Join(a.Store.Dir(), "reservations"), !cfg.Reservation.Enabled.V
+	if off && !reserve.Left(dir) {
 		return nil, nil
 	}
 	key, _, err := cfg.ReservationKey()
-	if err != nil {
+	switch {
+	case err != nil && off:
+		return nil, nil //nolint:nilerr // without a key nothing can be said; what is there lapses
+	case err != nil:
 		return nil, err
 	}
-	r := &Reservations{app: a, at: map[string]*reserve.Reserver{}, log: log}
+	r := &Reservations{app: a, off: off, seen: seen{list: map[string]bool{}}, at: map[string]*reserve.Reserver{}, log: log}
 	for host, c := range all.at {
 		r.at[host], err = reserve.New(reserve.Options{
 			Forge: host, Thread: c.client, Caps: c.Capabilities(), Clock: a.Clock, Log: log,
-			Dir: filepath.Join(a.Store.Dir(), "reservations"), Key: key, Host: cfg.Host.V,
-			Low: cfg.Reservation.Recheck.V.Min, High: cfg.Reservation.Recheck.V.Max, TTL: cfg.Reservation.TTL.V,
+			Dir: dir, Key: key, Host: cfg.Host.V,
+			Report: r.report,
+			Low:    cfg.Reservation.Recheck.V.Min, High: cfg.Reservation.Recheck.V.Max, TTL: cfg.Reservation.TTL.V,
 			DeleteAtEnd: cfg.Reservation.DeleteAtEnd.V, Lock: cfg.Reservation.LockConversation.V,
 		})
 		if err != nil {
@@ -62,45 +77,78 @@ func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (
 // Reserve implements dispatch.Reservations: all the threads of a claim or none, in
 // the order of their names.
 func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(context.Context), waited bool, err error) {
-	if r == nil {
+	if r == nil || r.off {
 		return nil, false, nil
 	}
 	c := g.Claim
 	began := r.app.Clock.Boot()
-	// What an earlier run of ours has left on the thread would be in our own way. It
-	// tells others to keep out: so it stays until nothing of that run is left.
+	// What an earlier run of ours has left on the threads would be in our own way. It
+	// tells others to keep out: so it stays until nothing of that run is left. Other
+	// threads can wait for the next sweep.
 	if err := r.app.endEarlier(ctx, c, g.Displaced); err != nil {
 		return nil, false, err
 	}
-	if err := r.Tend(ctx); err != nil {
-		r.log.Warn("not all reservations could be looked after", "err", err)
+	if refs := threads(c); len(refs) > 0 {
+		if err := r.Tend(ctx, refs...); err != nil {
+			r.log.Warn("not all reservations could be looked after", "err", err)
+		}
 	}
-	var held []string
+	var held []slot.Ref
 	undo = func(ctx context.Context) {
-		for _, id := range held {
-			r.end(ctx, c.Ref.Host(), id, reserve.End{Outcome: string(slot.NoStart)})
+		for _, ref := range held {
+			if err := r.at[ref.Host()].Withdraw(ctx, recordOf(c, ref)); err != nil {
+				r.log.Warn("a reservation could not be withdrawn yet; the next sweep tries again", "ref", ref, "err", err)
+			}
 		}
 	}
 	for _, ref := range threads(c) {
-		ctx := transport.ForOwner(ctx, ref.Owner()) // whose installation of an app we are
 		at, ok := r.at[ref.Host()]
 		if !ok {
 			continue
 		}
-		// Other hosts may never have heard the old name of a renamed repository.
-		now, err := r.app.Names.Current(ctx, ref)
+		owned, err := r.forOwner(ctx, ref)
 		if err == nil {
 			var got reserve.Held
-			got, err = at.Take(ctx, reserve.Ask{Ref: now, Claim: recordOf(c, ref), Path: c.Holder.Path, Force: r.force})
+			got, err = at.Take(owned, reserve.Ask{Ref: ref, Claim: recordOf(c, ref), Path: c.Holder.Path, Force: r.force})
 			r.suspect(ctx, c, ref, got.Suspicious, err)
 		}
 		if err != nil {
 			undo(context.WithoutCancel(ctx))
 			return nil, false, r.refused(ref, err)
 		}
-		held = append(held, recordOf(c, ref))
+		held = append(held, ref)
 	}
 	return undo, r.app.Clock.Boot()-began > slowly, nil
+}
+
+// forOwner says whose installation of an app we are: of the repository's owner of now.
+func (r *Reservations) forOwner(ctx context.Context, ref slot.Ref) (context.Context, error) {
+	now, err := r.app.Names.Current(ctx, ref)
+	return transport.ForOwner(ctx, now.Owner()), err
+}
+
+// look asks, for a peek, whether somebody else has reserved a ref. Nothing is written.
+// Errors are *slot.DeferError.
+func (r *Reservations) look(ctx context.Context, ref slot.Ref) ([]slot.Finding, error) {
+	if r == nil || r.off {
+		return nil, nil
+	}
+	at, ok := r.at[ref.Host()]
+	if !ok || len(threads(slot.Claim{Ref: ref})) == 0 {
+		return nil, nil
+	}
+	by, err := at.Peek(ctx, ref)
+	f := slot.Finding{Gate: "reservation", Verdict: slot.Proceed, Reason: "reservation: none"}
+	switch {
+	case err != nil:
+		f.Verdict, f.Reason, f.Detail = slot.Unknown, "reservation: unknown", err.Error()
+	case by.Comment != 0:
+		f.Verdict, f.Reason, f.Detail = slot.Defer, reasonReserved, (&reserve.BusyError{Ref: ref, By: by}).Error()
+	default:
+		return []slot.Finding{f}, nil
+	}
+	list := []slot.Finding{f}
+	return list, &slot.DeferError{Ref: ref, Reason: f.Reason, Detail: f.Detail, Evidence: list}
 }
 
 // threads are the conversations that a claim is about.
@@ -118,56 +166,36 @@ func recordOf(c slot.Claim, thread slot.Ref) string {
 	return c.ID + " " + thread.String() + " " + c.Ref.String()
 }
 
-// suspect reports comments that look like reservations and count for nothing.
-func (r *Reservations) suspect(ctx context.Context, c slot.Claim, ref slot.Ref, list []reserve.Suspicion, err error) {
-	if busy, ok := errors.AsType[*reserve.BusyError](err); ok {
-		list = busy.Suspicious
-	}
-	for _, s := range list {
-		r.log.Warn("a comment looks like a reservation and is none", "ref", ref, "comment", s.Comment, "by", s.Login, "why", s.Why)
-		err := r.app.Store.Note(ctx, slot.Decision{
-			Ref: c.Ref, Path: c.Holder.Path, Run: c.Run, Verdict: slot.Proceed, Reason: "reservation: suspicious",
-			Detail: fmt.Sprintf("comment %d by %s on %s: %s", s.Comment, s.Login, ref, s.Why), Next: "it counts for nothing",
-		})
-		if err != nil {
-			r.log.Warn("that could not be put on record", "err", err)
-		}
-	}
-}
-
 func (r *Reservations) refused(ref slot.Ref, err error) error {
 	var busy *reserve.BusyError
 	if !errors.As(err, &busy) {
 		return err
 	}
 	return &slot.DeferError{
-		Ref: ref, Reason: "reservation: held", Detail: busy.Error(), Until: r.app.Clock.Wall().Add(againReserved),
-		Evidence: []slot.Finding{{Gate: "reservation", Verdict: slot.Defer, Reason: "reservation: held", Detail: busy.Error()}},
-	}
-}
-
-func (r *Reservations) end(ctx context.Context, host, record string, end reserve.End) {
-	if err := r.at[host].End(ctx, record, end); err != nil {
-		r.log.Warn("a reservation could not be ended yet; the next sweep tries again", "record", record, "err", err)
+		Ref: ref, Reason: reasonReserved, Detail: busy.Error(), Until: r.app.Clock.Wall().Add(againReserved),
+		Evidence: []slot.Finding{{Gate: "reservation", Verdict: slot.Defer, Reason: reasonReserved, Detail: busy.Error()}},
 	}
 }
 
 // Tend renews the reservations of claims that live, and ends those of claims that do
-// not.
-func (r *Reservations) Tend(ctx context.Context) error {
+// not. With refs it is about their threads alone.
+func (r *Reservations) Tend(ctx context.Context, refs ...slot.Ref) error {
 	if r == nil {
 		return nil
 	}
 	var errs []error
-	for _, at := range r.at {
-		errs = append(errs, r.ended(ctx, at), at.Tend(ctx, r.lives), at.Tidy(ctx, r.lives))
+	for host, at := range r.at {
+		if len(refs) > 0 && !slices.ContainsFunc(refs, func(ref slot.Ref) bool { return ref.Host() == host }) {
+			continue
+		}
+		errs = append(errs, r.ended(ctx, at, refs), at.Tend(ctx, r.lives, refs...), at.Tidy(ctx, r.lives, refs...))
 	}
 	return errors.Join(errs...)
 }
 
 // ended tells the threads what came of claims that are over.
-func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver) error {
-	claims, err := at.Claims()
+func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver, refs []slot.Ref) error {
+	claims, err := at.Claims(refs...)
 	for _, record := range claims {
 		lives, end, e := r.fate(ctx, record)
 		if ref, forsaken := r.forsaken(ctx, record); forsaken && e == nil && lives {
@@ -225,7 +253,8 @@ func refsOf(record string) (id string, thread, lead slot.Ref, ok bool) {
 }
 
 // fate tells what became of the claim that a reservation lives with. It lives for as
-// long as a process of its run may.
+// long as a process of its run may. There is no end to tell of one under which nothing
+// started, or that is not known any more: its comment is deleted.
 func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end *reserve.End, err error) {
 	id, thread, lead, ok := refsOf(record)
 	if !ok {
@@ -237,6 +266,9 @@ func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end
 	}
 	if live := s.Live(); live != nil && live.ID == id {
 		return !counts{r.app}.over(ctx, *live), nil, nil
+	}
+	if last := s.Newest; last != nil && last.ID == id && last.Run == "" { // detached: no run tells
+		return false, endOf(last.Outcome), nil
 	}
 	runs, err := r.app.Store.Runs(ctx, lead, 0)
 	for _, run := range runs {
@@ -270,8 +302,11 @@ func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, b
 	return c.Ref, err == nil && len(left) == 0
 }
 
-// endOf is what a thread is told of an outcome.
+// endOf is what a thread is told of an outcome; nil: nothing started.
 func endOf(o slot.Outcome) *reserve.End {
+	if o.Result == slot.NoStart || o.Result == "" {
+		return nil
+	}
 	e := &reserve.End{Outcome: string(o.Result), Summary: o.Summary, Link: o.PR}
 	if e.Summary == "" {
 		e.Summary = o.Reason
@@ -283,12 +318,12 @@ func endOf(o slot.Outcome) *reserve.End {
 // nothing is due.
 const tendEvery = 15 * time.Second
 
-// keep looks after reservations until ctx ends.
-func (r *Reservations) keep(ctx context.Context, nudge <-chan struct{}) {
+// keep looks after reservations until ctx ends; after those of refs, if there are any.
+func (r *Reservations) keep(ctx context.Context, nudge <-chan struct{}, refs ...slot.Ref) {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := r.Tend(ctx); err != nil && ctx.Err() == nil {
+		if err := r.Tend(ctx, refs...); err != nil && ctx.Err() == nil {
 			r.log.Warn("not all reservations could be looked after", "err", err)
 		}
 		select {
@@ -301,7 +336,7 @@ func (r *Reservations) keep(ctx context.Context, nudge <-chan struct{}) {
 }
 
 // keeping is keep beside other work. stop ends it, and waits until it has ended.
-func (r *Reservations) keeping(ctx context.Context) (stop func()) {
+func (r *Reservations) keeping(ctx context.Context, refs ...slot.Ref) (stop func()) {
 	if r == nil {
 		return func() {}
 	}
@@ -309,13 +344,10 @@ func (r *Reservations) keeping(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.keep(ctx, nil)
+		r.keep(ctx, nil, refs...)
 	}()
 	return func() {
 		cancel()
 		<-done
 	}
 }
-
-// String is for logs: nothing of it is secret.
-func (r *Reservations) String() string { return fmt.Sprintf("reservations at %d forges", len(r.at)) }

@@ -72,7 +72,13 @@ type server struct {
 
 // Serve is the daemon: it takes wishes, starts what is due, and repairs what is out
 // of order, until ctx ends. Then nothing starts any more; the workers go on.
-func (a *App) Serve(ctx context.Context, o ServeOptions) error {
+func (a *App) Serve(ctx context.Context, o ServeOptions) (err error) {
+	told := ctx
+	defer func() {
+		if told.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil // told to end before it had begun
+		}
+	}()
 	if a.Queue == nil {
 		return fmt.Errorf("%w: %s is somebody else's daemon; serve needs a store of its own", slot.ErrConfig, a.Store.Address())
 	}
@@ -260,6 +266,10 @@ func (s *server) apply(cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	before := s.paths.Load()
+	if before != nil {
+		all.keep(cfg, before.relations.forges, before.relations.config)
+	}
 	set, err := s.gatesOf(cfg, all)
 	if err != nil {
 		return err
@@ -291,7 +301,7 @@ func (s *server) apply(cfg *config.Config) error {
 	s.paths.Store(paths)
 	s.Log.Info("configuration in force", "file", cfg.File, "rules", len(cfg.Rules), "hooks", len(cfg.Hooks))
 	go set.Watch(ctx, s.changed)
-	paths.walk(ctx, s)
+	paths.walk(ctx, s, before)
 	return nil
 }
 

@@ -54,10 +54,14 @@ func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (su
 	// The daemon may be away for longer than what was said on the forge counts. If we
 	// cannot, since the secrets for it are kept from us, it and the next process do it.
 	said, _ := a.reservations()
-	stop := said.keeping(ctx)
+	own := threads(j.Claim) // the other supervisors look after theirs
+	if len(own) == 0 {
+		return supervise.Run(ctx, s)
+	}
+	stop := said.keeping(ctx, own...)
 	rep, err := supervise.Run(ctx, s)
 	stop()
-	_ = said.Tend(context.WithoutCancel(ctx))
+	_ = said.Tend(context.WithoutCancel(ctx), own...)
 	return rep, err
 }
 

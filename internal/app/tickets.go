@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/forge/transport"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/ticket"
@@ -120,7 +121,7 @@ func (t *tickets) showOne(ctx context.Context, ref slot.Ref, s ticket.State, ope
 			return err
 		}
 	}
-	if err := at.Show(ctx, ref, s); err != nil {
+	if err := at.Show(transport.ForOwner(ctx, ref.Owner()), ref, s); err != nil {
 		return err
 	}
 	if i := slices.Index(*open, ref); s.Word == ticket.Idle && i >= 0 {

@@ -42,7 +42,8 @@ func (s *server) handler() (http.Handler, error) {
 	mux.Handle("/", api.New(api.Options{
 		Claims: s.Store, Queue: s.Queue, Broker: broker{s.App, desk, s.Log},
 		Grammar: func() slot.Grammar { return s.live.Current().Grammar(nil) }, Tokens: func() []api.Token { return *s.tokens.Load() },
-		Boot: s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Open: s.Config.Local(),
+		Names: s.named,
+		Boot:  s.Clock.BootID(), UID: os.Geteuid(), Sight: Sight{}, Open: s.Config.Local(),
 		Version: s.Version, Metrics: s.metrics, Renewed: s.metrics.Renewed, Log: s.Log, Feed: s.feed,
 		Ready: s.ready,
 	}))

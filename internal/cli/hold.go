@@ -68,7 +68,7 @@ func (c *cli) scope(cmd *cobra.Command, word string) (*app.App, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	scope, err := slot.ParseScope(word, a.Grammar(cmd.Context()))
+	scope, err := a.Scope(cmd.Context(), word)
 	return a, scope, err
 }
 

@@ -192,7 +192,9 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	}
 	spec.Timeout, spec.Leave = o.timeout, o.leave
 	spec.Stdin, spec.Stdout, spec.Stderr = c.In, c.Out, c.Err
-	stop := gates.Keep(ctx)
+	stop := gates.Keep(ctx, g.Claim.ID, func(what string) {
+		c.printf(c.Err, "oneslot: %s: reservation %s\n", ref, clean(what))
+	})
 	got, err := supervise.Run(ctx, spec)
 	stop() // whoever looks at a reservation keeps others from ending it
 	if e := gates.Ended(context.WithoutCancel(ctx)); e != nil {

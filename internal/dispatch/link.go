@@ -33,7 +33,7 @@ func (a *attempt) linked(ctx context.Context) bool {
 	a.mu.Lock()
 	known, ok := a.related[id]
 	a.mu.Unlock()
-	if a.also = known.refs; ok && a.busy() && known.until > a.Clock.Boot() {
+	if a.also = known.refs; ok && a.waits && known.until > a.Clock.Boot() {
 		return true
 	}
 	also, err := a.closes(ctx)

@@ -28,6 +28,7 @@ type attempt struct {
 	ask  gate.Ask
 	also []slot.Ref // whose slots it needs, too
 
+	waits   bool          // somebody holds the slot
 	head    string        // the present head commit, as read under the claim
 	begun   bool          // the item is the run's; it became so with the claim
 	failed  bool          // a step could not be written
@@ -41,7 +42,7 @@ type attempt struct {
 // reports whether all of it could be written.
 func (d *Dispatcher) try(ctx context.Context, l queue.Look) (written bool) {
 	a := &attempt{Dispatcher: d, look: l}
-	if a.planned(ctx) && (a.busy() || a.mayGo(ctx)) && a.linked(ctx) {
+	if a.planned(ctx) && (a.busy(ctx) || a.mayGo(ctx)) && a.linked(ctx) {
 		if grant, ok := a.claimed(ctx); ok {
 			a.under(ctx, grant)
 		}
@@ -78,12 +79,24 @@ func events(records []queue.Record) []slot.Event {
 	return list
 }
 
-// busy reports that somebody held the slot when it was last looked at. The claim
-// itself tells soonest whether that is over, and what gates ask may cost: they are
-// asked under it.
-func (a *attempt) busy() bool {
+// busy reports that whoever held the slot when it was last looked at still does. The
+// claim would only be refused, and what gates ask costs: if it is not, they are asked
+// under it.
+func (a *attempt) busy(ctx context.Context) bool {
 	it := a.look.Item
-	return !it.Deferred.IsZero() && slices.Contains([]string{slot.ReasonHeld, slot.ReasonLine, slot.ReasonCovered, slot.ReasonUnseen}, it.Reason)
+	if it.Deferred.IsZero() || !slices.Contains([]string{slot.ReasonHeld, slot.ReasonCovered}, it.Reason) {
+		return false
+	}
+	a.mu.Lock()
+	refs := append([]slot.Ref{it.Ref}, a.related[it.ID].refs...)
+	a.mu.Unlock()
+	for _, ref := range refs {
+		s, err := a.Claims.Look(ctx, ref)
+		if err == nil && s.Live() != nil {
+			a.waits = true
+		}
+	}
+	return a.waits
 }
 
 // mayGo asks the gates, and carries out what they say.

@@ -88,9 +88,10 @@ type Poller interface {
 	Redeliver(ctx context.Context, repo string, since time.Time) (n int, err error)
 }
 
-// Historian is what a Client is beside where the forge tells who set what.
+// Historian is what a Client is beside where the forge tells who did what.
 type Historian interface {
-	// Acts reads what was set on a thread and by whom, in any order.
+	// Acts reads what was set on a thread, when it was closed and opened again, and by
+	// whom, in any order. A forge may leave kinds out.
 	Acts(ctx context.Context, ref slot.Ref) ([]Act, error)
 }
 
@@ -177,10 +178,10 @@ type Person struct {
 	Association string // with the repository, lower case: owner, member, ...; empty if not told
 }
 
-// Act is one thing that somebody set on a thread.
+// Act is one thing that somebody did to a thread.
 type Act struct {
-	Kind slot.EventKind // Labeled, Assigned or ReviewRequested
-	What string         // the label, or the login
+	Kind slot.EventKind // Labeled, Assigned, ReviewRequested, Closed, Merged or Reopened
+	What string         // of what was set: the label, or the login
 	By   Person
 	At   time.Time
 }

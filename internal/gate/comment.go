@@ -22,7 +22,9 @@ import (
 // without one it is for a day from the comment's last change.
 //
 // Only authors that t trusts can keep a thread. What a bot posts counts if t or the
-// table of tools names it. Ages go by the forge's clock. Errors match slot.ErrUsage.
+// table of tools names it. Where the forge does not tell who somebody is to the
+// repository, his marker counts too, since it can only put off; but it takes back
+// nobody else's. Ages go by the forge's clock. Errors match slot.ErrUsage.
 func NewComment(f Facts, t Trust, patterns []string) (Gate, error) {
 	signs := tools()
 	for _, p := range patterns {
@@ -42,8 +44,8 @@ func NewComment(f Facts, t Trust, patterns []string) (Gate, error) {
 		}
 		for _, s := range signs {
 			for _, m := range s.live(talk, t) {
-				return deferral("comment", s.tool, fmt.Sprintf("comment %d by %s, live until %s",
-					m.comment.ID, m.comment.Author.Login, m.until.UTC().Format(time.RFC3339))), nil
+				return deferral("comment", s.tool, fmt.Sprintf("comment %d by %s%s, live until %s",
+					m.comment.ID, m.comment.Author.Login, m.doubt, m.until.UTC().Format(time.RFC3339))), nil
 			}
 		}
 		return proceed("comment", "nobody's", ""), nil
@@ -67,6 +69,7 @@ type sign struct {
 type mark struct {
 	id      string
 	comment forge.Comment
+	doubt   string // of its author
 	until   time.Time
 }
 
@@ -74,17 +77,25 @@ type mark struct {
 func (s sign) live(talk forge.Comments, t Trust) []mark {
 	var marks []mark
 	for _, c := range talk.List {
-		if !t.author(c.Author, s.bots) {
-			continue
+		known, doubt := t.author(c.Author, s.bots), ""
+		if !known {
+			if c.Author.Association != "" {
+				continue
+			}
+			doubt = " (the forge does not tell who that is to the repository)"
+		}
+		same := func(id string) func(mark) bool { // what this author may take back
+			return func(m mark) bool { return m.id == id && (known || m.comment.Author.Login == c.Author.Login) }
 		}
 		var ended []string // in this comment
 		for _, line := range lines(c.Body) {
 			if id, ok := s.end(line, c); ok {
-				marks = slices.DeleteFunc(marks, func(m mark) bool { return m.id == id })
+				marks = slices.DeleteFunc(marks, same(id))
 				ended = append(ended, id)
 			}
 			if m, ok := s.begin(line, c); ok && !slices.Contains(ended, m.id) {
-				marks = append(slices.DeleteFunc(marks, func(old mark) bool { return old.id == m.id }), m)
+				m.doubt = doubt
+				marks = append(slices.DeleteFunc(marks, same(m.id)), m)
 			}
 		}
 	}
@@ -126,7 +137,7 @@ func (s sign) begin(line string, c forge.Comment) (mark, bool) {
 	if at, ok := moment(group(s.begins, m, "until")); ok {
 		until = at
 	}
-	return mark{s.id(s.begins, m, c), c, until}, true
+	return mark{id: s.id(s.begins, m, c), comment: c, until: until}, true
 }
 
 func (s sign) id(r *regexp.Regexp, m []string, c forge.Comment) string {

@@ -137,6 +137,39 @@ func TestComment_QuotedMarkers(t *testing.T) {
 	}
 }
 
+// Where the forge does not tell who somebody is to the repository, his marker can only
+// put off: it takes back nobody else's.
+func TestComment_NoAssociation(t *testing.T) {
+	bob, mallory, tok := forge.Person{Login: "bob"}, forge.Person{Login: "mallory"}, forge.Person{Login: "project_7_bot", Bot: true}
+	for name, c := range map[string]struct {
+		by     []forge.Person
+		bodies []string
+		want   string // words; empty: it goes on
+	}{
+		"a marker":                     {[]forge.Person{bob}, []string{iddClaim}, "idd-skill | comment 1 by bob (the forge does not tell who that is to the repository), live until "},
+		"of a robot":                   {[]forge.Person{tok}, []string{iddClaim}, "by project_7_bot (the forge"},
+		"taken back":                   {[]forge.Person{bob, bob}, []string{iddClaim, iddRelease}, ""},
+		"taken back by another":        {[]forge.Person{bob, mallory}, []string{iddClaim, iddRelease}, "by bob"},
+		"a trusted one's, by another":  {[]forge.Person{ann, mallory}, []string{hiveClaim, hiveRelease}, "comment 1 by ann, live"},
+		"taken back by a trusted one":  {[]forge.Person{bob, ann}, []string{iddClaim, iddRelease}, ""},
+		"shortened by another":         {[]forge.Person{bob, mallory}, []string{hiveClaim, strings.Replace(hiveClaim, "T13", "T09", 1)}, "comment 1 by bob"},
+		"told: he is nobody, no doubt": {[]forge.Person{eve}, []string{iddClaim}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := talk(anIssue(t), "10:00", bob, c.bodies...)
+			for i, p := range c.by {
+				f.comments.List[i].Author = p
+			}
+			d := decide(t, must(t)(gate.NewComment(f, gate.Trust{Associations: []string{"member"}}, nil)))
+			if c.want == "" {
+				verdict(t, d, slot.Proceed, "comment: nobody's")
+				return
+			}
+			verdict(t, d, slot.Defer, c.want)
+		})
+	}
+}
+
 func TestComment_OwnPatterns(t *testing.T) {
 	trust := gate.Trust{Logins: []string{"ann"}, Bots: []string{"our-bot"}}
 	with := func(f *fakeForge) gate.Gate {

@@ -43,6 +43,7 @@ type look struct {
 	closing  shared[[]forge.Thread]
 	repo     shared[forge.Repo]
 	reopened shared[time.Time]
+	acts     shared[[]forge.Act]
 }
 
 // head is the head commit of the pull request that was looked at, if one was.
@@ -146,14 +147,22 @@ func ask(facts Facts, a Ask) (q about, why string) {
 }
 
 // unread is the answer when the forge could not be read. A limit says when it can be
-// asked again.
+// asked again. That, and a no, are answers of a forge that is up: they last until the
+// limit is over or a person has mended something, who is told what.
 func unread(gateType string, ref slot.Ref, err error) Answer {
 	ans := unknown(gateType, err.Error())
 	if limit, ok := errors.AsType[*forge.LimitError](err); ok {
 		ans.Until = limit.Until
 	}
-	if errors.Is(err, forge.ErrNotFound) || errors.Is(err, forge.ErrForbidden) {
+	switch {
+	case errors.Is(err, forge.ErrLimited):
+		ans.Lasting = true
+	case errors.Is(err, forge.ErrNotFound), errors.Is(err, forge.ErrForbidden):
+		ans.Lasting = true
 		ans.Detail += fmt.Sprintf("; does the token for %s have the right to read it?", ref.Host())
+	case errors.Is(err, forge.ErrUnauthorized):
+		ans.Lasting = true
+		ans.Detail += fmt.Sprintf("; the token for %s is to be replaced", ref.Host())
 	}
 	return ans
 }

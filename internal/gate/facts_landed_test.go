@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/oneslot/oneslot/internal/forge"
@@ -26,6 +27,15 @@ func TestC08_Landed(t *testing.T) {
 		{"(b) merged", func(f *fakeForge) { f.closing = []forge.Thread{pull34(t, forge.Merged, "main")} }, slot.Skip, "landed: by github.com/octo/hello#34 | on the default branch at 2026-03-03T12:00:00Z"},
 		{"(c) closed without a merge", func(f *fakeForge) { f.closing = []forge.Thread{pull34(t, forge.Closed, "main")} }, slot.Proceed, "not landed"},
 		{"merged into another branch", func(f *fakeForge) { f.closing = []forge.Thread{pull34(t, forge.Merged, "next")} }, slot.Proceed, "not landed"},
+		{"merged in a fork", func(f *fakeForge) {
+			p := pull34(t, forge.Merged, "main")
+			p.Ref = ref(t, "github.com/eve/hello#34")
+			p.Base.Repo = p.Ref.Repo()
+			f.closing = []forge.Thread{p}
+		}, slot.Proceed, "landed: not landed | github.com/eve/hello#34 was merged in another repository"},
+		{"merged under the repository's old name", func(f *fakeForge) {
+			f.thread.Ref, f.closing = ref(t, "github.com/octo/world#12"), []forge.Thread{pull34(t, forge.Merged, "main")}
+		}, slot.Skip, "#34"},
 		{"a list without bases", func(f *fakeForge) {
 			f.closing = []forge.Thread{pull34(t, forge.Merged, "")}
 			f.pulls = map[string]forge.Thread{hello + "#34": pull34(t, forge.Merged, "main")}
@@ -167,7 +177,7 @@ func TestC42_TheForgeKnowsTheAuthor(t *testing.T) {
 	e := by(slot.Command, "ann")
 	e.Facts.Association = "none"
 	refused("command by ann (none)", e)
-	trusted(slot.Event{Kind: slot.Command, Path: slot.PathPoll})
+	trusted(slot.Event{Kind: slot.Command, Path: slot.PathSweep})
 	if len(f.asked) != 0 {
 		t.Errorf("asked: %v", f.asked)
 	}
@@ -177,5 +187,55 @@ func TestC42_TheForgeKnowsTheAuthor(t *testing.T) {
 	d := gate.NewSet(newClock(), nil, gate.Entry{Gate: g}).Decide(t.Context(), gate.Ask{Ref: ref(t, hello+"#12"), Events: []slot.Event{by(slot.Command, "ann")}})
 	if d.Verdict != slot.Defer || d.Reason != "trust: unknown" || !d.Until.Equal(day(9)) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// C42: what a poll found without whose act it was goes by the thread's history, or else
+// by its author: it was he, or somebody with rights.
+func TestC42_NobodyKnowsWhoseAct(t *testing.T) {
+	public := true
+	found := func(kind slot.EventKind) slot.Event {
+		return slot.Event{Kind: kind, Path: slot.PathPoll, Facts: slot.Facts{Author: "eve", Public: &public, Label: "agent"}}
+	}
+	eve, zoe := forge.Person{Login: "eve", Association: "none"}, forge.Person{Login: "zoe", Association: "member"}
+	tim := forge.Person{Login: "tim"} // histories tell no association
+	acts := func(kind slot.EventKind, what string, by ...forge.Person) (list []forge.Act) {
+		for i, p := range by {
+			list = append(list, forge.Act{Kind: kind, What: what, By: p, At: day(i + 1)})
+		}
+		return list
+	}
+	for name, c := range map[string]struct {
+		kind   string
+		event  slot.EventKind
+		author forge.Person
+		acts   []forge.Act
+		err    error
+		want   slot.Verdict
+		words  string
+	}{
+		"a stranger opens his own again":  {"github", slot.Reopened, eve, acts(slot.Reopened, "", tim, eve), nil, slot.Skip, "reopened by eve (none)"},
+		"somebody with rights does":       {"github", slot.Reopened, eve, acts(slot.Reopened, "", eve, tim), nil, slot.Proceed, "trusted"},
+		"a member does with his own":      {"github", slot.Reopened, zoe, acts(slot.Reopened, "", zoe), nil, slot.Proceed, "trusted"},
+		"a history that is behind":        {"github", slot.Reopened, eve, append(acts(slot.Reopened, "", tim), acts(slot.Closed, "", tim, tim)...), nil, slot.Skip, "reopened by somebody, maybe eve"},
+		"a label of the template":         {"github", slot.Labeled, eve, acts(slot.Labeled, "agent", eve), nil, slot.Skip, "labeled by eve"},
+		"a triager's label":               {"github", slot.Labeled, eve, append(acts(slot.Labeled, "Agent", tim), acts(slot.Labeled, "bug", eve, eve)...), nil, slot.Proceed, "trusted"},
+		"a history that says nothing":     {"github", slot.Assigned, eve, nil, nil, slot.Skip, "assigned by somebody, maybe eve (none)"},
+		"of a member's":                   {"github", slot.Assigned, zoe, nil, nil, slot.Proceed, "trusted"},
+		"no history":                      {"gitea", slot.Closed, forge.Person{Login: "eve"}, nil, unsupported, slot.Skip, "closed by somebody, maybe eve"},
+		"no history, a trusted login's":   {"gitea", slot.Closed, forge.Person{Login: "carol"}, nil, unsupported, slot.Proceed, "trusted"},
+		"Gogs, where labels take a right": {"gogs", slot.Labeled, forge.Person{Login: "eve"}, nil, unsupported, slot.Proceed, "trusted"},
+		"Gogs, where closing does not":    {"gogs", slot.Closed, forge.Person{Login: "eve"}, nil, unsupported, slot.Skip, "closed by"},
+		"P8 a history that fails":         {"github", slot.Closed, eve, nil, &forge.LimitError{Until: day(9)}, slot.Defer, "rate limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := anIssue(t)
+			f.kind, f.thread.Author, f.acts, f.errs = c.kind, c.author, c.acts, map[string]error{"acts": c.err}
+			g := gate.NewTrust(gate.Trust{Associations: []string{"owner", "member"}, Logins: []string{"carol"}, Facts: f})
+			d := gate.NewSet(newClock(), nil, gate.Entry{Gate: g}).Decide(t.Context(), gate.Ask{Ref: f.thread.Ref, Events: []slot.Event{found(c.event)}})
+			if ev := d.Evidence[0]; d.Verdict != c.want || !strings.Contains(ev.Reason+" | "+ev.Detail, c.words) {
+				t.Errorf("%+v", d)
+			}
+		})
 	}
 }

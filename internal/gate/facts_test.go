@@ -28,6 +28,7 @@ type fakeForge struct {
 	commits  []forge.Commit
 	more     bool
 	reopened time.Time
+	acts     []forge.Act
 	repo     forge.Repo
 	errs     map[string]error // by method
 	hang     bool
@@ -80,6 +81,9 @@ func (f *fakeForge) Commits(ctx context.Context, _ string, _ time.Time) ([]forge
 }
 func (f *fakeForge) Reopened(ctx context.Context, _ slot.Ref) (time.Time, error) {
 	return f.reopened, f.ask(ctx, "reopened")
+}
+func (f *fakeForge) Acts(ctx context.Context, _ slot.Ref) ([]forge.Act, error) {
+	return f.acts, f.ask(ctx, "acts")
 }
 func (f *fakeForge) Repo(ctx context.Context, _ string) (forge.Repo, error) {
 	return f.repo, f.ask(ctx, "repo")
@@ -218,6 +222,53 @@ func TestFacts_Unknown(t *testing.T) {
 	f := anIssue(t)
 	f.errs = map[string]error{"closing": errors.New("the line is cut")}
 	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Defer, "the line is cut")
+}
+
+// P8, C45, C46: a limit and a no are answers: no time that passes makes them "free". The
+// user's own word for it, on_error = "open", does.
+func TestP8_NoRunsOutIntoYes(t *testing.T) {
+	closedFor := gate.OnError{Closed: true, For: 10 * time.Minute}
+	down := &forge.Error{Op: "read octo/hello#12", Detail: "connection refused"}
+	for name, c := range map[string]struct {
+		err    error
+		waits  bool
+		mended string
+	}{
+		"404":          {&forge.Error{Kind: forge.ErrNotFound, Status: 404}, true, "does the token for github.com have the right to read it?"},
+		"403":          {&forge.Error{Kind: forge.ErrForbidden, Status: 403}, true, "does the token for github.com have the right to read it?"},
+		"401":          {&forge.Error{Kind: forge.ErrUnauthorized, Status: 401}, true, "the token for github.com is to be replaced"},
+		"a limit":      {&forge.Error{Kind: forge.ErrLimited, Status: 429, Err: &forge.LimitError{Until: day(9)}}, true, "the forge's rate limit"},
+		"an outage":    {down, false, "connection refused"},
+		"a short list": {&forge.Error{Kind: forge.ErrShort}, false, "shorter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := anIssue(t)
+			f.errs = map[string]error{"thread": c.err, "comments": c.err}
+			a := gate.Ask{Ref: ref(t, hello+"#12")}
+			for _, g := range []gate.Gate{gate.NewClosed(f), gate.NewLanded(f), must(t)(gate.NewComment(f, gate.Trust{}, nil))} {
+				clk, m := newClock(), &memory{}
+				set := gate.NewSet(clk, m, gate.Entry{Gate: g, OnError: closedFor})
+				first := set.Decide(t.Context(), a)
+				clk.Advance(24 * time.Hour)
+				later := set.Decide(t.Context(), a)
+				ev := later.Evidence[0]
+				if first.Verdict != slot.Defer || (later.Verdict == slot.Defer) != c.waits || !strings.Contains(ev.Detail, c.mended) {
+					t.Errorf("%s: %+v, a day later %+v", g.Type(), first, later)
+				}
+				if c.waits {
+					// It was up all day: an outage that begins now has its own ten minutes.
+					f.errs = map[string]error{"thread": down, "comments": down}
+					if d := set.Decide(t.Context(), a); d.Verdict != slot.Defer {
+						t.Errorf("%s: the outage after it: %+v", g.Type(), d)
+					}
+					f.errs = map[string]error{"thread": c.err, "comments": c.err}
+				}
+				if d := gate.NewSet(clk, m, gate.Entry{Gate: g}).Decide(t.Context(), a); d.Verdict != slot.Proceed {
+					t.Errorf("%s, on_error = open: %+v", g.Type(), d)
+				}
+			}
+		})
+	}
 }
 
 // P7: one Decide reads each thing once, for all gates; the next reads it anew, and so

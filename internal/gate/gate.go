@@ -33,6 +33,9 @@ type Answer struct {
 	// Until is when a deferral is worth another look, also one of something Unknown;
 	// zero: after the gate's `every`.
 	Until time.Time
+	// Lasting: of something Unknown, that no waiting mends it. It is put off for as long
+	// as it is so, also beyond OnError.For.
+	Lasting bool
 	// Events are the ids that a skip is about; empty: all of them.
 	Events []string
 }
@@ -81,7 +84,8 @@ type OnError struct {
 	// Closed: it defers. Otherwise the work goes on, and the evidence says so.
 	Closed bool
 	// For bounds Closed: when the gate has failed for this ref without a break for
-	// that long, the work goes on. Zero: for ever.
+	// that long, the work goes on. Zero: for ever. It is for sources that are down: an
+	// answer that is Lasting is no such failure.
 	For time.Duration
 }
 

@@ -68,36 +68,40 @@ func (q about) openedAgain(ctx context.Context) (time.Time, error) {
 }
 
 // merged is the last pull request that closes the issue and was merged into the
-// default branch of its repository, as far as the forge tells. One that was closed without a merge has landed
-// nothing.
+// default branch of the issue's own repository, as far as the forge tells: what was
+// merged in a fork has landed nothing here, as little as what was closed without a
+// merge.
 func (q about) merged(ctx context.Context, issue forge.Thread) (last landing, note string, err error) {
 	pulls, known, err := q.linked(ctx, issue)
+	if err != nil {
+		return landing{}, "", err
+	}
+	var seen []string
 	if !known {
-		note = "the forge links no pull requests"
+		seen = append(seen, "the forge links no pull requests")
 	}
 	for _, p := range pulls {
-		if err != nil {
-			return landing{}, "", err
-		}
 		if p.State != forge.Merged || last.by != "" && !p.Closed.After(last.at) {
+			continue
+		}
+		if in := p.Ref.Repo(); in != issue.Ref.Repo() && in != q.Ref.Repo() {
+			seen = append(seen, p.Ref.String()+" was merged in another repository")
 			continue
 		}
 		if p.Base.Branch == "" || p.Closed.IsZero() { // lists may leave it out
 			if p, err = q.forge.Thread(ctx, p.Ref); err != nil {
-				continue
+				return landing{}, "", err
 			}
 		}
-		var repo forge.Repo
-		if p.Ref.Repo() == q.Ref.Repo() {
-			repo, err = q.ownRepo(ctx)
-		} else {
-			repo, err = q.forge.Repo(ctx, p.Ref.Repo())
+		repo, err := q.ownRepo(ctx)
+		if err != nil {
+			return landing{}, "", err
 		}
-		if err == nil && p.Base.Branch == repo.Default {
+		if p.Base.Branch == repo.Default {
 			last = landing{p.Ref.String(), p.Closed}
 		}
 	}
-	return last, note, err
+	return last, strings.Join(seen, "; "), nil
 }
 
 // committed is the newest commit on the default branch that closes the issue, and was

@@ -20,13 +20,17 @@ func (o OnError) String() string {
 }
 
 // onError says what an Unknown comes to: whether the work goes on, and in words.
-func (s *Set) onError(ctx context.Context, e *entry, ref slot.Ref) (bool, string) {
+// Whoever answers with a limit, or with a no, is not down: that ends the row.
+func (s *Set) onError(ctx context.Context, e *entry, ref slot.Ref, lasting bool, ev *Evidence) (bool, string) {
 	rule := "on_error = " + e.OnError.String()
 	switch {
 	case !e.OnError.Closed:
 		return true, rule + ": went on"
 	case e.OnError.For <= 0:
 		return false, rule + ": deferred"
+	case lasting:
+		s.answered(ctx, e, ref, ev)
+		return false, rule + ": deferred for as long as that is so"
 	case s.memory == nil:
 		return false, rule + ": deferred, since nobody remembers for how long"
 	}

@@ -109,7 +109,7 @@ func (s *Set) weigh(ctx context.Context, d *Decision, e *entry, a *Ask, ans Answ
 	default: // an answer of no known kind is none
 		ev.Verdict, ev.Reason = slot.Unknown, e.Type()+": unknown"
 		var came string
-		on, came = s.onError(ctx, e, a.Ref)
+		on, came = s.onError(ctx, e, a.Ref, ans.Lasting, &ev)
 		ev.Detail += after("; ", came)
 		if !on {
 			d.Verdict, d.Until = slot.Defer, ans.Until

@@ -21,10 +21,10 @@ type Trust struct {
 
 type trust struct{ Trust }
 
-// NewTrust is the gate "trust": it skips the events that strangers caused. Where a
-// payload tells nothing of its author, and of who opened a pull request from a fork,
-// it asks the forge. Not finding out defers, whatever on_error says: a forge that is
-// down lets no stranger in.
+// NewTrust is the gate "trust": it skips the events that strangers caused. Where an
+// event tells nothing of who caused it, and of who opened a pull request from a fork, it
+// asks the forge. Not finding out defers, whatever on_error says: a forge that is down
+// lets no stranger in. What the forge does not know either is not trusted.
 func NewTrust(t Trust) Gate { return trust{t} }
 
 func (trust) Type() string { return "trust" }
@@ -60,14 +60,17 @@ func stranger(e slot.Event) string {
 	f := e.Facts
 	association := f.Association
 	if association == "" {
-		association = "no association in the payload"
+		association = "no association is known"
 	}
 	if f.Bot {
 		association = "a bot"
 	}
 	who := f.Actor
-	if aboutFork(e) {
+	switch {
+	case aboutFork(e):
 		who, association = f.Author, "from a fork"
+	case who == "" && act(e.Kind) && f.Author != "":
+		who = "somebody, maybe " + f.Author
 	}
 	if who == "" {
 		who = "somebody"
@@ -76,18 +79,17 @@ func stranger(e slot.Event) string {
 }
 
 // trusts judges one event. A webhook carries the word of strangers, and so does what a
-// poll found by somebody's name: by whatever path it came, it is the same comment.
-// Whoever wishes by another path has access to the store or to the forge, or a token.
+// poll found: by whatever path it came, it is the same comment. Whoever wishes by
+// another path has access to the store or to the forge, or a token.
 func (g trust) trusts(e slot.Event) bool {
 	f := e.Facts
-	found := e.Path == slot.PathPoll && (f.Actor != "" || aboutFork(e) && f.Author != "")
-	if e.Path != slot.PathWebhook && !found || f.Public != nil && !*f.Public {
+	if e.Path != slot.PathWebhook && e.Path != slot.PathPoll || f.Public != nil && !*f.Public {
 		return true
 	}
 	switch e.Kind {
-	case slot.Labeled: // takes the right to triage
-		return true
 	case slot.Conflict, slot.Scheduled, slot.Manual: // nobody's word
+		return true
+	case slot.Merged: // takes the right to write, whoever did it
 		return true
 	case slot.CIFailed, slot.CIPassed:
 		// Who pushes to a branch of the repository itself may write to it. Of a
@@ -95,12 +97,31 @@ func (g trust) trusts(e slot.Event) bool {
 		return !aboutFork(e) || contains(g.Logins, f.Author)
 	}
 	switch {
+	case act(e.Kind) && f.Actor == "":
+		return contains(g.Logins, f.Author) // then it was he, or somebody with rights
+	case act(e.Kind) && !strings.EqualFold(f.Actor, f.Author) && (!f.Bot || e.Kind == slot.Labeled):
+		return true
 	case f.Bot:
 		return containsBot(g.Bots, f.Actor) || containsBot(g.Bots, f.App) || contains(g.Logins, f.Actor)
 	case contains(g.Logins, f.Actor):
 		return true
 	}
 	return contains(g.Associations, f.Association)
+}
+
+// act reports whether a kind is something that only two may do: whoever has rights in
+// the repository (to triage it, at least), and in some way the author of the thread. He
+// closes his own and opens it again, makes it ready, and gets labels and people from a
+// template, or as he makes it. So by anybody else it is the act of somebody with rights;
+// by the author it is his word as any other.
+// https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
+// https://docs.gitlab.com/user/permissions/
+func act(k slot.EventKind) bool {
+	switch k {
+	case slot.Labeled, slot.Assigned, slot.ReviewRequested, slot.Reopened, slot.Closed, slot.Ready:
+		return true
+	}
+	return false
 }
 
 // aboutFork reports whether e is the result of a check of somebody else's code.

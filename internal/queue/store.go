@@ -95,7 +95,9 @@ type Filter struct {
 	PutOff time.Time
 	// Oldest has events listed the oldest first.
 	Oldest bool
-	Limit  int // the first so many: the newest, but for PutOff and Oldest
+	After  int64    // events with a number above it
+	Hosts  []string // events of repositories at one of them
+	Limit  int      // the first so many: the newest, but for PutOff and Oldest
 }
 
 // Gauge is the queue in numbers.

@@ -43,6 +43,8 @@ type thread struct {
 	list   []note
 	nextID int64
 	locked bool
+	noIDs  bool
+	gone   bool // the whole conversation
 	calls  map[string]int
 
 	// lag is by how much a list may be behind, for each comment on its own.
@@ -70,6 +72,14 @@ func newThread() *thread { return &thread{nextID: 100, calls: map[string]int{}} 
 type seat struct {
 	*thread
 	login string
+}
+
+// missing is the answer of what is gone with its conversation.
+func (t *thread) missing(op string) error {
+	if !t.gone {
+		return nil
+	}
+	return &forge.Error{Kind: forge.ErrNotFound, Op: op, Status: 404}
 }
 
 func (t *thread) as(login string) *seat { return &seat{t, login} }
@@ -107,10 +117,20 @@ func (s *seat) do(ctx context.Context, op string, change func() error) error {
 
 func (s *seat) Me(context.Context) (string, error) { return s.login, nil }
 
+func (s *seat) Repo(ctx context.Context, repo string) (got forge.Repo, err error) {
+	return got, s.do(ctx, "repo", func() error {
+		got = forge.Repo{ID: "1001", Name: repo} // whatever it is called
+		if s.noIDs {
+			got.ID = ""
+		}
+		return nil
+	})
+}
+
 func (s *seat) Thread(ctx context.Context, ref slot.Ref) (got forge.Thread, err error) {
 	return got, s.do(ctx, "thread", func() error {
 		got = forge.Thread{Ref: ref, Locked: s.locked}
-		return nil
+		return s.missing("thread")
 	})
 }
 
@@ -200,7 +220,13 @@ func (s *seat) Lock(ctx context.Context, ref slot.Ref) error {
 }
 
 func (s *seat) Unlock(ctx context.Context, ref slot.Ref) error {
-	return s.do(ctx, "unlock", func() error { s.locked = false; return nil })
+	return s.do(ctx, "unlock", func() error {
+		if err := s.missing("unlock"); err != nil {
+			return err
+		}
+		s.locked = false
+		return nil
+	})
 }
 
 // bodies lists what stands on the thread now.
@@ -247,6 +273,20 @@ func (t *thread) reserver(tb testing.TB, login string, change ...func(*Options))
 }
 
 func noLag(o *Options) { o.Caps.Lags = false }
+
+// here is the place of the test's issue.
+func here(t testing.TB) place { return placeOf(issue(t), forge.Repo{ID: "1001"}) }
+
+// renewNow renews a claim's reservation, due or not.
+func renewNow(t *testing.T, r *Reserver, claim string) error {
+	t.Helper()
+	e, err := r.find(t.Context(), claim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	return r.renew(t.Context(), e)
+}
 
 func ask(t testing.TB, claim string) Ask {
 	return Ask{Ref: issue(t), Claim: claim, Path: slot.PathPoll}

@@ -11,23 +11,12 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// Renew makes the reservation of a claim last one time to live from now. It fails
-// with slot.ErrLost when others may have taken it meanwhile, for good; any other
-// error matches slot.ErrUnknown, and another try may do.
-func (r *Reserver) Renew(ctx context.Context, claim string) error {
-	e, err := r.find(ctx, claim)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &slot.LostError{Claim: claim, Reason: "this host has no reservation for it"}
-	case err != nil:
-		return unknown("renew", err)
-	}
-	defer e.close()
-	return r.renew(ctx, e)
-}
-
+// renew makes a reservation last one time to live from now. It fails with slot.ErrLost
+// when others may have taken it meanwhile, for good; any other error matches
+// slot.ErrUnknown, and another try may do.
 func (r *Reserver) renew(ctx context.Context, e *entry) error {
 	lost := func(why string) error {
+		r.report(ctx, e, "lost", why)
 		e.Lost = true
 		err := e.save()
 		return errors.Join(&slot.LostError{Claim: e.Claim, Reason: why}, err)
@@ -35,7 +24,7 @@ func (r *Reserver) renew(ctx context.Context, e *entry) error {
 	if e.Lost || e.End != nil || e.Marker.State != Running {
 		return &slot.LostError{Claim: e.Claim, Reason: "its reservation is over"}
 	}
-	l, _, err := r.read(ctx, e.Ref)
+	l, _, err := r.read(ctx, e.Ref, e.Place)
 	if err != nil {
 		return unknown("read "+e.Ref.String(), err)
 	}
@@ -50,9 +39,7 @@ func (r *Reserver) renew(ctx context.Context, e *entry) error {
 	next := e.record
 	next.Marker.Renewal++
 	asked := r.o.Clock.Boot()
-	ctx, cancel := context.WithTimeout(ctx, min(until-asked, patience))
-	defer cancel()
-	_, err = r.o.Thread.EditComment(ctx, e.Ref, e.Comment, r.body(next))
+	err = r.editBefore(ctx, next, min(until-asked, patience))
 	switch now := r.o.Clock.Boot(); {
 	case now >= until:
 		return lost("its reservation could not be renewed in time")
@@ -61,7 +48,17 @@ func (r *Reserver) renew(ctx context.Context, e *entry) error {
 	}
 	next.Boot, next.Asked = r.o.Clock.BootID(), asked
 	e.record = next
-	return e.save()
+	if err := e.save(); err != nil {
+		return unknown("note the renewal", err)
+	}
+	return nil
+}
+
+func (r *Reserver) editBefore(ctx context.Context, rec record, left time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	_, err := r.o.Thread.EditComment(ctx, rec.Ref, rec.Comment, r.body(rec))
+	return err
 }
 
 // End ends the reservation of a claim: the comment says what came of it, or is
@@ -76,13 +73,30 @@ func (r *Reserver) End(ctx context.Context, claim string, end End) error {
 		return unknown("end", err)
 	}
 	defer e.close()
-	end.Summary = shorten(end.Summary, maxSummary, maxRecord/4)
-	end.Link, end.Outcome = safeLink(end.Link), word(end.Outcome)
-	e.End = &end
-	if err := e.save(); err != nil {
-		return unknown("note the end", err)
+	if e.End == nil {
+		end.Summary = shorten(end.Summary, maxSummary, maxRecord/4)
+		end.Link, end.Outcome = safeLink(end.Link), word(end.Outcome)
+		e.End = &end
+		if err := e.save(); err != nil {
+			return unknown("note the end", err)
+		}
 	}
-	return r.finish(ctx, e)
+	return r.settle(ctx, e, r.finish)
+}
+
+// Withdraw takes back the reservation of a claim under which nothing was started: the
+// comment is deleted in any case, and what we locked is unlocked. What cannot be done
+// now is done by Tidy. Withdrawing what is not there is no error.
+func (r *Reserver) Withdraw(ctx context.Context, claim string) error {
+	e, err := r.find(ctx, claim)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return unknown("withdraw", err)
+	}
+	defer e.close()
+	return r.settle(ctx, e, r.clear)
 }
 
 // finish does what End asked for.
@@ -131,37 +145,6 @@ func (r *Reserver) find(ctx context.Context, claim string) (*entry, error) {
 	return nil, fs.ErrNotExist
 }
 
-// lock locks the conversation, unless it is locked already: then it is not ours to
-// unlock. That it is ours is on disk first.
-func (c *contender) lock(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	t, err := c.o.Thread.Thread(ctx, c.ask.Ref)
-	if err != nil || t.Locked {
-		return err
-	}
-	c.entry.Locked = true
-	if err := c.entry.save(); err != nil {
-		c.entry.Locked = false
-		return err
-	}
-	err = c.o.Thread.Lock(ctx, c.ask.Ref)
-	hit(afterLock)
-	return err
-}
-
-// unlock undoes our lock.
-func (r *Reserver) unlock(ctx context.Context, e *entry) error {
-	if !e.Locked {
-		return nil
-	}
-	if err := r.insist(ctx, func(ctx context.Context) error { return r.o.Thread.Unlock(ctx, e.Ref) }); err != nil {
-		return unknown("unlock "+e.Ref.String(), err)
-	}
-	e.Locked = false
-	return e.save()
-}
-
 // clear deletes what a reservation left on the thread, then its record. It unlocks
 // first: whoever comes next finds the thread as it was.
 func (r *Reserver) clear(ctx context.Context, e *entry) error {
@@ -198,7 +181,7 @@ func (r *Reserver) leftBy(ctx context.Context, rec record) (ids []int64, err err
 	}
 	for _, c := range list.List {
 		m, sum, ok := parse(c.Body)
-		if ok && m.ID == rec.Marker.ID && m.genuine(r.o.Key, rec.Ref, c.Author.Login, sum) {
+		if ok && m.ID == rec.Marker.ID && m.genuine(r.o.Key, rec.Place, c.Author.Login, sum) {
 			ids = append(ids, c.ID)
 		}
 	}

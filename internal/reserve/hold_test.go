@@ -93,7 +93,7 @@ func TestC17_LapsesByAge(t *testing.T) {
 			t.Fatalf("after it is over: %v", err)
 		}
 		for range 2 {
-			if err := ann.Renew(t.Context(), "c1"); !errors.Is(err, slot.ErrLost) {
+			if err := renewNow(t, ann, "c1"); !errors.Is(err, slot.ErrLost) {
 				t.Errorf("ann: %v", err)
 			}
 		}
@@ -129,12 +129,12 @@ func TestRenew(t *testing.T) {
 				r, held := won(t, th, "ann")
 				time.Sleep(time.Minute)
 				c.happens(th, held.Comment)
-				if err := r.Renew(t.Context(), "c1"); !errors.Is(err, c.want) {
+				if err := renewNow(t, r, "c1"); !errors.Is(err, c.want) {
 					t.Errorf("renew: %v", err)
 				}
 				th.fault = nil
 				if c.want == slot.ErrUnknown {
-					if err := r.Renew(t.Context(), "c1"); err != nil {
+					if err := renewNow(t, r, "c1"); err != nil {
 						t.Errorf("again: %v", err)
 					}
 				}
@@ -155,7 +155,7 @@ func TestLateRenewalIsLost(t *testing.T) {
 			}
 			return nil
 		}
-		if err := r.Renew(t.Context(), "c1"); !errors.Is(err, slot.ErrLost) {
+		if err := renewNow(t, r, "c1"); !errors.Is(err, slot.ErrLost) {
 			t.Error(err)
 		}
 	})

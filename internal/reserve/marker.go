@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // State is how far a reservation has come.
@@ -26,7 +24,7 @@ const (
 
 // Marker is the part of a reservation comment that programs read. It is the
 // comment's first line, an HTML comment, and covered by a MAC together with the
-// ref and the author's login.
+// place and the author's login.
 type Marker struct {
 	State State
 	// ID names one reservation. Each post has an id of its own, so that a post
@@ -62,17 +60,17 @@ func (m Marker) line() string {
 		m.State, m.ID, m.Renewal, m.Posting.Milliseconds(), m.TTL.Milliseconds(), m.Host, m.Path, forced, m.Comment)
 }
 
-// sign writes the whole first line of a comment that login writes on ref.
-func (m Marker) sign(key []byte, ref slot.Ref, login string) string {
+// sign writes the whole first line of a comment that login writes there.
+func (m Marker) sign(key []byte, at place, login string) string {
 	line := m.line()
-	return line + " mac=" + mac(key, ref, login, line) + " -->"
+	return line + " mac=" + mac(key, at, login, line) + " -->"
 }
 
 // mac covers all that decides. Logins compare without case at every forge. Neither
-// refs nor logins hold a line break, so no two inputs read the same.
-func mac(key []byte, ref slot.Ref, login, line string) string {
+// places nor logins hold a line break, so no two inputs read the same.
+func mac(key []byte, at place, login, line string) string {
 	h := hmac.New(sha256.New, key)
-	fmt.Fprintf(h, "oneslot reservation\n%s\n%s\n%s", ref, strings.ToLower(login), line)
+	fmt.Fprintf(h, "oneslot reservation\n%s\n%s\n%s", at, strings.ToLower(login), line)
 	return hex.EncodeToString(h.Sum(nil))
 }
 
@@ -121,9 +119,9 @@ func parse(body string) (m Marker, sum string, ok bool) {
 }
 
 // genuine reports whether the marker was made with the key, for a comment of login
-// on ref.
-func (m Marker) genuine(key []byte, ref slot.Ref, login, sum string) bool {
-	return hmac.Equal([]byte(sum), []byte(mac(key, ref, login, m.line())))
+// there.
+func (m Marker) genuine(key []byte, at place, login, sum string) bool {
+	return hmac.Equal([]byte(sum), []byte(mac(key, at, login, m.line())))
 }
 
 // maxWord bounds a label in a marker, in bytes.

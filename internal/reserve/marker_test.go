@@ -31,9 +31,9 @@ func comment(id int64, login, body string) forge.Comment {
 func TestMarkerReadsWhatItWrote(t *testing.T) {
 	for _, m := range []Marker{posted(), running(101)} {
 		for _, tail := range []string{"", "\n", "\r\ntext", "\ntext"} {
-			line := m.sign(testKey, issue(t), "ann")
+			line := m.sign(testKey, here(t), "ann")
 			got, sum, ok := parse(line + tail)
-			if !ok || !got.genuine(testKey, issue(t), "Ann", sum) {
+			if !ok || !got.genuine(testKey, here(t), "Ann", sum) {
 				t.Fatalf("%q: %v", line+tail, ok)
 			}
 			if diff := cmp.Diff(m, got); diff != "" {
@@ -45,18 +45,20 @@ func TestMarkerReadsWhatItWrote(t *testing.T) {
 
 // The MAC covers all that decides.
 func TestMACCoversAll(t *testing.T) {
-	other, err := slot.ParseCanonical(host + "/octo/hello#70")
+	ref, err := slot.ParseCanonical(host + "/octo/hello#70")
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := running(101).sign(testKey, issue(t), "ann")
+	other, moved := placeOf(ref, forge.Repo{ID: "1001"}), placeOf(issue(t), forge.Repo{ID: "1002"})
+	line := running(101).sign(testKey, here(t), "ann")
 	sum := line[strings.Index(line, "mac=")+4 : strings.Index(line, " -->")]
 	for name, genuine := range map[string]bool{
-		"itself":         running(101).genuine(testKey, issue(t), "ann", sum),
-		"not ref":        !running(101).genuine(testKey, other, "ann", sum),
-		"not author":     !running(101).genuine(testKey, issue(t), "bob", sum),
-		"not key":        !running(101).genuine([]byte("another key of some length"), issue(t), "ann", sum),
-		"not comment id": !running(102).genuine(testKey, issue(t), "ann", sum),
+		"itself":         running(101).genuine(testKey, here(t), "ann", sum),
+		"not thread":     !running(101).genuine(testKey, other, "ann", sum),
+		"not repository": !running(101).genuine(testKey, moved, "ann", sum),
+		"not author":     !running(101).genuine(testKey, here(t), "bob", sum),
+		"not key":        !running(101).genuine([]byte("another key of some length"), here(t), "ann", sum),
+		"not comment id": !running(102).genuine(testKey, here(t), "ann", sum),
 	} {
 		if !genuine {
 			t.Error(name)
@@ -70,7 +72,7 @@ func TestMACCoversAll(t *testing.T) {
 	} {
 		m := running(101)
 		change(&m)
-		if m.genuine(testKey, issue(t), "ann", sum) {
+		if m.genuine(testKey, here(t), "ann", sum) {
 			t.Errorf("%s is not covered", name)
 		}
 	}
@@ -78,7 +80,7 @@ func TestMACCoversAll(t *testing.T) {
 
 // C13: what is forged, quoted, copied or edited changes nothing, and is reported.
 func TestC13_ForgedReservations(t *testing.T) {
-	ref := issue(t)
+	ref := here(t)
 	real, held := posted().sign(testKey, ref, "ann"), running(101).sign(testKey, ref, "ann")
 	ended := running(101)
 	ended.State = Ended
@@ -119,7 +121,7 @@ func TestC13_ForgedReservations(t *testing.T) {
 // C16: one order for all readers, by the forge's ids; a posted marker counts in its
 // lowest comment alone.
 func TestC16_OneOrder(t *testing.T) {
-	ref := issue(t)
+	ref := here(t)
 	b := posted()
 	b.ID = "xyz"
 	x, y := comment(101, "ann", posted().sign(testKey, ref, "ann")), comment(102, "bob", b.sign(testKey, ref, "bob"))
@@ -135,7 +137,7 @@ func TestC16_OneOrder(t *testing.T) {
 // Whatever stands in a comment, reading it ends well, and only what has our MAC
 // counts.
 func FuzzParse(f *testing.F) {
-	ref := issue(f)
+	ref := here(f)
 	f.Add(posted().sign(testKey, ref, "ann"))
 	f.Add(running(101).sign(testKey, ref, "ann") + "\r\ntext")
 	f.Add(opening + "v1 state=posted id= renewal=-1 mac= -->")

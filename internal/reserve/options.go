@@ -16,7 +16,9 @@ import (
 // Conversation is what reservations need of a forge; a forge.Client is one.
 type Conversation interface {
 	Me(ctx context.Context) (string, error)
-	// Thread is asked only whether the conversation is locked already.
+	// Repo is asked only for the repository's id.
+	Repo(ctx context.Context, repo string) (forge.Repo, error)
+	// Thread is asked only whether the conversation is locked, or gone.
 	Thread(ctx context.Context, ref slot.Ref) (forge.Thread, error)
 	Comments(ctx context.Context, ref slot.Ref) (forge.Comments, error)
 	Comment(ctx context.Context, ref slot.Ref, body string) (forge.Comment, error)
@@ -63,8 +65,23 @@ type Options struct {
 	// Posting is P at its least; 0: DefaultPosting. Tests make it shorter.
 	Posting time.Duration
 
+	// Report is told what a person may want to know; nil: nobody is. It must not call
+	// the Reserver.
+	Report func(context.Context, Report)
+
 	DeleteAtEnd bool // the comment; else it is edited to the outcome
 	Lock        bool // the conversation, while we hold it, where the forge can
+}
+
+// Report is what became of a reservation that a person may want to know. What is
+// "lost", "locked" (and stays so), "not cleared" (yet), or "given up".
+type Report struct {
+	Claim   string
+	Ref     slot.Ref
+	Path    string
+	Comment int64 // 0: not known
+	What    string
+	Why     string
 }
 
 // Reserver makes and keeps reservations at one forge. It may be used by any number

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/internal/forge"
-	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Reservation is a genuine marker in the comment that it is good in. Times are of
@@ -48,13 +47,13 @@ const edits = 2 * time.Second
 
 // judge tells genuine reservations of a conversation, by comment id, from what only
 // looks like one.
-func judge(key []byte, ref slot.Ref, list []forge.Comment) (good []Reservation, bad []Suspicion) {
+func judge(key []byte, at place, list []forge.Comment) (good []Reservation, bad []Suspicion) {
 	list = slices.Clone(list)
 	// The one order that all readers see, whatever they were sent.
 	slices.SortFunc(list, func(a, b forge.Comment) int { return cmp.Compare(a.ID, b.ID) })
 	first := map[string]bool{} // ids seen in lower comments
 	for _, c := range list {
-		m, why := judgeOne(key, ref, c)
+		m, why := judgeOne(key, at, c)
 		if why == "" && m.ID != "" {
 			if m.State == Posted && first[m.ID] {
 				why = "a copy of a marker that stands further up"
@@ -73,7 +72,7 @@ func judge(key []byte, ref slot.Ref, list []forge.Comment) (good []Reservation, 
 
 // judgeOne reads one comment; it has no marker and nothing suspicious if both are
 // empty.
-func judgeOne(key []byte, ref slot.Ref, c forge.Comment) (m Marker, why string) {
+func judgeOne(key []byte, at place, c forge.Comment) (m Marker, why string) {
 	if !strings.HasPrefix(c.Body, opening) {
 		// Quoted, in code, below other text: we write the first line alone.
 		if strings.Contains(c.Body, strings.TrimSpace(opening)) {
@@ -85,7 +84,7 @@ func judgeOne(key []byte, ref slot.Ref, c forge.Comment) (m Marker, why string) 
 	switch {
 	case !ok:
 		return Marker{}, "not a marker as this version writes it"
-	case !m.genuine(key, ref, c.Author.Login, sum):
+	case !m.genuine(key, at, c.Author.Login, sum):
 		return Marker{}, "its MAC does not fit: another author, another thread, another key, or changed by hand"
 	case m.State == Posted && c.Updated.Sub(c.Created) > edits:
 		return Marker{}, "a posted marker in a comment that was edited"

@@ -23,6 +23,7 @@ import (
 type record struct {
 	Claim  string   `json:"claim"` // of the local store: who asks whether it lives
 	Ref    slot.Ref `json:"ref"`
+	Place  place    `json:"place"` // that the marker is signed for
 	Login  string   `json:"login"`
 	Marker Marker   `json:"marker"`
 	// Comment is the comment's id; 0 while no answer to the post is known.
@@ -31,11 +32,18 @@ type record struct {
 	Reason  string    `json:"reason,omitempty"`
 
 	// Boot and Asked are when the last edit that was answered had been sent.
-	Boot   string        `json:"boot,omitempty"`
-	Asked  time.Duration `json:"asked,omitempty"`
-	Locked bool          `json:"locked,omitempty"` // the conversation was locked, by us
-	Lost   bool          `json:"lost,omitempty"`   // others may have taken it
-	End    *End          `json:"end,omitempty"`    // asked for, and not all done yet
+	Boot  string        `json:"boot,omitempty"`
+	Asked time.Duration `json:"asked,omitempty"`
+
+	Lock   lockState `json:"lock,omitempty"`
+	LockAt time.Time `json:"lock_at,omitzero"` // wall time just before we asked for the lock
+	Lost   bool      `json:"lost,omitempty"`   // others may have taken it
+	End    *End      `json:"end,omitempty"`    // asked for, and not all done yet
+
+	// Tries have failed to clear it, since Failing; the next is due at Next. Wall times.
+	Tries   int       `json:"tries,omitempty"`
+	Failing time.Time `json:"failing,omitzero"`
+	Next    time.Time `json:"next,omitzero"`
 }
 
 // errBusyRecord says that another process works on a record.

@@ -3,11 +3,11 @@ package reserve
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -46,7 +46,11 @@ func (r *Reserver) Take(ctx context.Context, ask Ask) (Held, error) {
 	if err != nil {
 		return Held{}, unknown("ask who we are", err)
 	}
-	c := &contender{Reserver: r, ask: ask, login: login}
+	at, err := r.place(ctx, ask.Ref)
+	if err != nil {
+		return Held{}, err
+	}
+	c := &contender{Reserver: r, ask: ask, login: login, place: at}
 	c.own = own{id: newID(), force: ask.Force != ""}
 	// One look before anything is posted: a thread is not written on, and nobody
 	// notified, for what is taken anyway.
@@ -78,6 +82,7 @@ type contender struct {
 	*Reserver
 	ask   Ask
 	login string
+	place place
 
 	own   own
 	look  *look
@@ -103,7 +108,7 @@ func (c *contender) act(ctx context.Context, a act) error {
 		return c.posted(a.other.Comment)
 	case edit:
 		c.passed = c.look.inTheWay(c.own)
-		c.retry(c.edit(ctx))
+		return c.edit(ctx)
 	}
 	return nil
 }
@@ -118,7 +123,7 @@ func (c *contender) retry(err error) {
 
 // read looks at the conversation.
 func (c *contender) read(ctx context.Context) error {
-	l, bad, err := c.Reserver.read(ctx, c.ask.Ref)
+	l, bad, err := c.Reserver.read(ctx, c.ask.Ref, c.place)
 	if err == nil {
 		c.look, c.suspicious = &l, bad
 	}
@@ -126,7 +131,7 @@ func (c *contender) read(ctx context.Context) error {
 }
 
 // read is one look at a conversation.
-func (r *Reserver) read(ctx context.Context, ref slot.Ref) (look, []Suspicion, error) {
+func (r *Reserver) read(ctx context.Context, ref slot.Ref, at place) (look, []Suspicion, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	asked := r.o.Clock.Boot()
@@ -137,14 +142,14 @@ func (r *Reserver) read(ctx context.Context, ref slot.Ref) (look, []Suspicion, e
 	if err != nil {
 		return look{}, nil, err
 	}
-	good, bad := r.Others(ref, list)
+	good, bad := judge(r.o.Key, at, list.List)
 	return look{asked: asked, at: list.At, markers: good}, bad, nil
 }
 
 // post notes on disk what is to come, and sends the comment.
 func (c *contender) post(ctx context.Context) (err error) {
 	rec := record{
-		Claim: c.ask.Claim, Ref: c.ask.Ref, Login: c.login, Since: c.o.Clock.Wall(),
+		Claim: c.ask.Claim, Ref: c.ask.Ref, Place: c.place, Login: c.login, Since: c.o.Clock.Wall(),
 		Reason: shorten(c.ask.Force, maxReason, maxRecord/8),
 		Marker: Marker{
 			State: Posted, ID: c.own.id, Posting: c.rules.posting, TTL: c.rules.ttl,
@@ -193,7 +198,8 @@ func (c *contender) settled() time.Duration {
 	return c.o.Clock.Boot() + c.rules.low + c.jitter(c.rules.high-c.rules.low)
 }
 
-// edit makes our marker a running one.
+// edit makes our marker a running one. It counts once it is on disk: what is not, nobody
+// would renew. Only an edit that failed is worth another try.
 func (c *contender) edit(ctx context.Context) error {
 	next := c.entry.record
 	next.Marker.State, next.Marker.Comment = Running, c.own.comment
@@ -201,13 +207,17 @@ func (c *contender) edit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.own.sent+c.rules.cutoff-asked)
 	defer cancel()
 	if _, err := c.o.Thread.EditComment(ctx, c.ask.Ref, c.own.comment, c.body(next)); err != nil {
-		return err
+		c.retry(err)
+		return nil
 	}
 	hit(afterEdit)
-	c.own.phase, c.until = edited, asked+c.rules.lease()
 	next.Boot, next.Asked = c.o.Clock.BootID(), asked
 	c.entry.record = next
-	return c.entry.save()
+	if err := c.entry.save(); err != nil {
+		return unknown("note the reservation", err)
+	}
+	c.own.phase, c.until = edited, asked+c.rules.lease()
+	return nil
 }
 
 // won ends a try that has it.
@@ -245,7 +255,7 @@ func (c *contender) withdraw(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	if err := c.clear(ctx, c.entry); err != nil {
+	if err := c.settle(ctx, c.entry, c.clear); err != nil {
 		c.o.Log.Warn("a comment could not be withdrawn yet; the next sweep tries again",
 			"ref", c.ask.Ref.String(), "comment", c.own.comment, "error", err)
 	}
@@ -253,7 +263,7 @@ func (c *contender) withdraw(ctx context.Context) {
 
 // body writes a whole comment.
 func (r *Reserver) body(rec record) string {
-	first := rec.Marker.sign(r.o.Key, rec.Ref, rec.Login) + "\n"
+	first := rec.Marker.sign(r.o.Key, rec.Place, rec.Login) + "\n"
 	limit := r.o.Caps.Limits.Comment
 	if limit <= 0 {
 		limit = 60000 // below GitHub's, the smallest
@@ -261,10 +271,24 @@ func (r *Reserver) body(rec record) string {
 	return first + rec.text(limit-len(first))
 }
 
-// Others tells the reservations of a conversation, of whatever host and also those
-// that have lapsed, from comments that only look like one. It takes part in nothing.
-func (r *Reserver) Others(ref slot.Ref, list forge.Comments) ([]Reservation, []Suspicion) {
-	return judge(r.o.Key, ref, list.List)
+// Peek tells who would be in the way of a try that began now; zero if nobody is. What
+// this folder has on the thread is not: the next try here ends it first. It takes part
+// in nothing. Errors match slot.ErrUnknown.
+func (r *Reserver) Peek(ctx context.Context, ref slot.Ref) (Reservation, error) {
+	at, err := r.place(ctx, ref)
+	if err != nil {
+		return Reservation{}, err
+	}
+	l, _, err := r.read(ctx, ref, at)
+	if err != nil {
+		return Reservation{}, unknown("read "+ref.String(), err)
+	}
+	ours, err := r.dir.ids()
+	if err != nil {
+		return Reservation{}, unknown("list our reservations", err)
+	}
+	l.markers = slices.DeleteFunc(l.markers, func(s Reservation) bool { return slices.Contains(ours, s.Marker.ID) })
+	return l.inTheWay(own{}), nil
 }
 
 // login is who we are at the forge, once it was told.

@@ -5,6 +5,12 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
+// Repo is the answer to the question under which of its names a repository's slots are
+// kept.
+type Repo struct {
+	Slots string `json:"slots"`
+}
+
 // Look is claim.Slot: a look at one slot.
 type Look struct {
 	Ref     slot.Ref       `json:"ref"`

@@ -30,6 +30,10 @@ const (
 	TypeInternal     = "urn:oneslot:internal"
 )
 
+// ErrNoRoute: the server is too old for the question. Such an error is slot.ErrUnknown,
+// too.
+var ErrNoRoute = errors.New("the server does not know the question")
+
 // Problem is an error as RFC 9457 has it. Beyond type, title, status and detail
 // are the fields of the error of slot's that it stands for.
 type Problem struct {
@@ -182,6 +186,8 @@ func (p Problem) Err(op, store string) error {
 	case TypeUnauthorized:
 		return &slot.UnknownError{Op: op, Store: store, Err: errors.New(p.Detail),
 			Hint: "the token is taken from ONESLOT_API_TOKEN"}
+	case TypeNoRoute:
+		return &slot.UnknownError{Op: op, Store: store, Err: fmt.Errorf("%w (%s)", ErrNoRoute, p.Detail)}
 	case TypeMoved:
 		return &slot.UnknownError{Op: op, Store: store, Err: fmt.Errorf("%w (%s)", slot.ErrMoved, p.Detail)}
 	}

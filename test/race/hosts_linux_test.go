@@ -107,9 +107,9 @@ func (a *apart) newHost(n int, login string, s settings) *host {
 // issue opens one, with a word of a stranger on it, and a reservation that he made up.
 func (a *apart) issue() (at forgetest.At, ref slot.Ref) {
 	at = a.forge.AddIssue(repo, "octocat", "An issue", "")
-	a.forge.AddComment(at, "mallory", "I have seen this, too.")
-	a.forge.AddComment(at, "mallory", "<!-- oneslot:reservation v1 state=running id=mallory renewal=0 posting=60000 ttl=86400000 "+
-		"host=host-9 path=manual forced=0 comment=102 mac="+strings.Repeat("ab", 32)+" -->\nmine")
+	first := a.forge.AddComment(at, "mallory", "I have seen this, too.")
+	a.forge.AddComment(at, "mallory", fmt.Sprintf("<!-- oneslot:reservation v1 state=running id=mallory renewal=0 posting=60000 ttl=86400000 "+
+		"host=host-9 path=manual forced=0 comment=%d mac=%s -->\nmine", first.ID+1, strings.Repeat("ab", 32)))
 	return at, a.forge.Ref("forge.test", at)
 }
 
@@ -121,6 +121,11 @@ func (h *host) run(ref slot.Ref, work []string, flags ...string) job {
 // tidy lets a process of the host's folder run, whose work is about something else.
 func (h *host) tidy() {
 	h.want(0, h.run(ref(h.t, "something else"), work(plain, 0)))
+}
+
+// rests waits until no process of a run of the host is left.
+func (h *host) rests() {
+	poll(h.t, patience, "its workers end", func() bool { return len(h.mine()) == 0 })
 }
 
 // lines are those of the journal that are new since the last call.

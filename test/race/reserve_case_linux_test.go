@@ -55,15 +55,20 @@ func TestReservations_AWorkerWithoutItsSupervisor(t *testing.T) {
 	a := newApart(t, settings{kind: forgetest.Gitea, hosts: 2, recheck: "0"})
 	at, r := a.issue()
 	first, second := a.hosts[0], a.hosts[1]
-	held := first.start(first.run(r, []string{shapeVar + "=" + stubborn, untilVar + "=" + a.dir + "/never"}, "--grace", "1s", "--ttl", "30s"))
+	held := first.start(first.run(r, []string{shapeVar + "=" + stubborn, untilVar + "=" + a.dir + "/never"}, "--grace", "8s", "--ttl", "30s"))
 	a.starts("host-1")
 	held.kill()
 	<-held.done
 	// Somebody else's work does not end it, and not what is said of it.
 	first.tidy()
 	second.want(75, second.run(r, work(plain, 0)))
-	// Between what was said of the old run and what is said of the new one.
+	// Nor while the next one waits for its end.
+	old := first.look(r).Live().ID
 	next := first.start(first.run(r, append(work(plain, 0), pausedAt(failpoint.AfterReserveNote))))
+	poll(t, patience, "the slot is taken over", func() bool { c := first.look(r).Live(); return c != nil && c.ID != old })
+	first.tidy()
+	second.want(75, second.run(r, work(plain, 0)))
+	// And then between what was said of the old run and what is said of the new one.
 	a.freezes(next)
 	a.wins(second, r, patience)
 	next.signal(syscall.SIGCONT)

@@ -209,7 +209,7 @@ func (c *contest) play() {
 			c.saw("unknown")
 		case code == -int(syscall.SIGKILL) && first && c.point != unhurt && !c.freeze:
 			if c.rnd.IntN(2) == 0 { // its folder's next process is about something else
-				c.pause(time.Second)
+				c.host.rests() // its worker may still be at work: what is said of that stays
 				c.host.tidy()
 				c.saw("gave up")
 				return

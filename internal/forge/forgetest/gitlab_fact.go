@@ -126,7 +126,8 @@ func (f *face) gitlabReviewers(_ *http.Request, _ User, t Thread) reply {
 	}
 	for _, v := range last {
 		state := map[string]string{"approved": "approved", "changes_requested": "requested_changes", "commented": "reviewed", "dismissed": "unapproved"}[v.State]
-		list = append(list, object{"user": f.gitlabUser(v.Author), "state": state, "created_at": gitlabTime(v.At)})
+		// When it was said is not told, only when he was made a reviewer.
+		list = append(list, object{"user": f.gitlabUser(v.Author), "state": state, "created_at": gitlabTime(t.Created)})
 	}
 	return reply{body: list}
 }
@@ -137,6 +138,16 @@ func (f *face) gitlabDiscussions(r *http.Request, _ User, t Thread) reply {
 	var all []object
 	for _, c := range f.Listed(t.At) {
 		all = append(all, object{"id": fmt.Sprintf("%040x", c.ID), "individual_note": true, "notes": []object{f.gitlabNote(c, t)}})
+	}
+	for i, v := range f.Reviews(t.At) {
+		words := map[string]string{"approved": "approved this merge request", "changes_requested": "requested changes"}[v.State]
+		if words == "" {
+			continue
+		}
+		id := 2_000_000_000 + int64(i)
+		o := f.gitlabNote(Comment{ID: id, Author: v.Author, Body: words, Created: v.At, Updated: v.At}, t)
+		o["system"] = true
+		all = append(all, object{"id": fmt.Sprintf("%040x", id), "individual_note": true, "notes": []object{o}})
 	}
 	for _, talk := range f.Talks(t.At) {
 		var notes []object

@@ -114,6 +114,12 @@ func (c *Client) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
 			act.Kind, act.What = slot.Assigned, e.Assignee.UserName
 		case e.Type == "review_request" && !e.Removed && e.Assignee != nil:
 			act.Kind, act.What = slot.ReviewRequested, e.Assignee.UserName
+		case e.Type == "close":
+			act.Kind = slot.Closed
+		case e.Type == "merge_pull":
+			act.Kind = slot.Merged
+		case e.Type == "reopen":
+			act.Kind = slot.Reopened
 		default:
 			continue
 		}

@@ -37,6 +37,12 @@ func (c *Client) Acts(ctx context.Context, ref slot.Ref) ([]forge.Act, error) {
 			if e.ReviewRequester != nil {
 				a.By = person(e.ReviewRequester, e.PerformedViaGithubApp, "")
 			}
+		case "closed":
+			a.Kind = slot.Closed
+		case "merged":
+			a.Kind = slot.Merged
+		case "reopened":
+			a.Kind = slot.Reopened
 		default:
 			continue
 		}

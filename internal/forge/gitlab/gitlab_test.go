@@ -143,6 +143,41 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// C02: what tells two verdicts of a reviewer apart is when GitLab noted them, not when he
+// was made a reviewer. A verdict that it noted nowhere has no time.
+func TestReviews_WhenTheyWereGiven(t *testing.T) {
+	note := func(system bool, by, body, at string) string {
+		return fmt.Sprintf(`{"id":"x","notes":[{"id":9,"system":%v,"author":{"username":%q},"body":%q,"created_at":%q}]}`, system, by, body, at)
+	}
+	host, c := script(t, map[string]string{
+		"GET /projects/a%2Fb/merge_requests/1/approvals": `{"approved_by":[
+			{"user":{"username":"cat"},"approved_at":"2026-01-05T10:00:00.500Z"},{"user":{"username":"dan"}}]}`,
+		"GET /projects/a%2Fb/merge_requests/1/reviewers": `[
+			{"user":{"username":"ann"},"state":"requested_changes","created_at":"2026-01-02T03:04:05.000Z"},
+			{"user":{"username":"bob"},"state":"requested_changes","created_at":"2026-01-02T03:04:05.000Z"},
+			{"user":{"username":"eve"},"state":"requested_changes","created_at":"2026-01-02T03:04:05.000Z"},
+			{"user":{"username":"fay"},"state":"reviewed","created_at":"2026-01-02T03:04:05.000Z"}]`,
+		"GET /projects/a%2Fb/merge_requests/1/discussions": "[" + strings.Join([]string{
+			note(true, "ann", "requested changes", "2026-01-03T10:00:00.000Z"),
+			note(true, "bob", "requested changes", "2026-01-03T10:00:00.000Z"),
+			note(true, "ann", "requested changes", "2026-01-04T10:00:00.000Z"),
+			note(false, "ann", "requested changes", "2026-01-09T10:00:00.000Z"),
+			note(true, "dan", "approved this merge request", "2026-01-06T10:00:00.000Z"),
+			note(true, "eve", "approved this merge request", "2026-01-06T10:00:00.000Z"),
+		}, ",") + "]",
+	})
+	got, err := c.Reviews(t.Context(), ref(t, host+"/a/b!1"))
+	var said []string
+	for _, r := range got.Reviews {
+		said = append(said, strings.TrimSpace(r.Author.Login+" "+r.State+" "+r.UpdatedText))
+	}
+	want := "eve changes_requested|fay commented|bob changes_requested 2026-01-03T10:00:00.000Z|ann changes_requested 2026-01-04T10:00:00.000Z|" +
+		"cat approved 2026-01-05T10:00:00.500Z|dan approved 2026-01-06T10:00:00.000Z"
+	if err != nil || strings.Join(said, "|") != want {
+		t.Errorf("%s, %v", strings.Join(said, "|"), err)
+	}
+}
+
 // A comment that repeats texts of others is no command of ours; edits are the same.
 func TestP12_NoQuickActions(t *testing.T) {
 	w, host, c := world(t)

@@ -11,7 +11,9 @@ import (
 )
 
 // Reviews implements forge.Reader. GitLab's reviews have neither an id nor a commit of
-// their own: there are approvals, and what each reviewer last decided.
+// their own: there are approvals, and what each reviewer last decided. When that was is
+// told by GitLab's own note of it alone; what it says of a reviewer is when he was made
+// one.
 func (c *Client) Reviews(ctx context.Context, ref slot.Ref) (forge.Reviews, error) {
 	op := "read the reviews of " + ref.String()
 	p, err := c.place(op, ref)
@@ -33,13 +35,16 @@ func (c *Client) Reviews(ctx context.Context, ref slot.Ref) (forge.Reviews, erro
 	}
 	out := forge.Reviews{Reviews: list, Known: true}
 	for _, talk := range talks {
+		dated(list, talk)
 		if open(talk) {
 			out.Unresolved = append(out.Unresolved, forge.Talk{ID: talk.ID, Last: last(talk)})
 		}
 	}
+	slices.SortStableFunc(list, func(a, b forge.Review) int { return a.At.Compare(b.At) })
 	return out, nil
 }
 
+// verdicts are what each reviewer last decided, of approvals with their time.
 func (c *Client) verdicts(ctx context.Context, op string, p place) ([]forge.Review, error) {
 	approvals, resp, err := c.api.MergeRequests.GetMergeRequestApprovals(p.project, p.number, gl.WithContext(ctx))
 	if err != nil {
@@ -60,11 +65,36 @@ func (c *Client) verdicts(ctx context.Context, op string, p place) ([]forge.Revi
 	for _, v := range reviewers {
 		state := map[string]string{"requested_changes": "changes_requested", "reviewed": "commented"}[v.State]
 		if state != "" && v.User != nil && !approved[v.User.Username] {
-			list = append(list, forge.Review{Author: person(v.User.Username), State: state, At: when(v.CreatedAt), UpdatedText: text(v.CreatedAt)})
+			list = append(list, forge.Review{Author: person(v.User.Username), State: state})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b forge.Review) int { return a.At.Compare(b.At) })
 	return list, nil
+}
+
+// verdictNote is what GitLab's own note of a verdict says; notes are in no other language.
+// https://gitlab.com/gitlab-org/gitlab/-/blob/master/app/services/system_notes/merge_requests_service.rb
+func verdictNote(state string) string {
+	switch state {
+	case "changes_requested":
+		return "requested changes"
+	case "approved":
+		return "approved this merge request"
+	}
+	return ""
+}
+
+// dated notes when verdicts were given, if a thread is GitLab's note of that: the last of
+// each reviewer counts. Writing it is what changes the merge request, so its time is that
+// of the webhook, too. Approvals have a time of their own, but not in all versions.
+func dated(list []forge.Review, talk *gl.Discussion) {
+	for _, n := range talk.Notes {
+		for i := range list {
+			r := &list[i]
+			if n.System && n.Body != "" && n.Author.Username == r.Author.Login && n.Body == verdictNote(r.State) && when(n.CreatedAt).After(r.At) {
+				r.At, r.UpdatedText = when(n.CreatedAt), text(n.CreatedAt)
+			}
+		}
+	}
 }
 
 // open reports whether a thread can be resolved, and is not.

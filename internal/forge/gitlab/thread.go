@@ -99,13 +99,7 @@ func (c *Client) Reopened(ctx context.Context, ref slot.Ref) (time.Time, error) 
 	if err != nil {
 		return time.Time{}, err
 	}
-	list, _, err := all(ctx, op, func(with ...gl.RequestOptionFunc) ([]*gl.StateEvent, *gl.Response, error) {
-		o := &gl.ListStateEventsOptions{ListOptions: hundred}
-		if p.merge {
-			return c.api.ResourceStateEvents.ListMergeStateEvents(p.project, p.number, o, with...)
-		}
-		return c.api.ResourceStateEvents.ListIssueStateEvents(p.project, p.number, o, with...)
-	})
+	list, err := c.states(ctx, op, p)
 	var last time.Time
 	for _, e := range list {
 		if at := when(e.CreatedAt); e.State == "reopened" && at.After(last) {

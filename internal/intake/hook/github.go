@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/oneslot/oneslot/internal/intake/mark"
@@ -134,6 +135,10 @@ func (r *reading) change(m *message, t *thing) {
 			return
 		}
 		r.facts.App = t.App.name()
+	}
+	if kind == slot.Labeled && slices.Contains(r.hook.Labels, m.Label.Name) {
+		r.ignore("own: the label %s is oneslot's", m.Label.Name)
+		return
 	}
 	r.facts.Label = mark.Line(m.Label.Name)
 	r.facts.Association = association(m.Sender, t.User, t.Association)

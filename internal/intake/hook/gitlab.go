@@ -140,7 +140,7 @@ func (r *reading) updates(m *gitlabMessage, a *attributes, one func(kind slot.Ev
 		one(slot.Ready, "", "")
 	}
 	for _, l := range c.Labels.Current[:min(len(c.Labels.Current), mark.MaxList)] {
-		if !slices.Contains(c.Labels.Previous, l) {
+		if !slices.Contains(c.Labels.Previous, l) && !slices.Contains(r.hook.Labels, l.Title) {
 			one(slot.Labeled, l.Title, l.Title)
 		}
 	}

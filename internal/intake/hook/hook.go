@@ -30,6 +30,7 @@ type Hook struct {
 	Unsigned bool
 	Commands []string // such as "/oneslot"
 	Own      Own
+	Labels   []string // those that only oneslot sets
 }
 
 // Own is what oneslot acts as, and so never listens to.

@@ -124,6 +124,10 @@ func (t *thing) updatedAt() string {
 // ownWords ignores what oneslot itself wrote or changed, whoever touched it since.
 func (r *reading) ownWords(s said) bool {
 	own := r.hook.Own
+	if mark.Written(s.text) {
+		r.ignore("own: a comment of oneslot's, by %s", s.by.name())
+		return true
+	}
 	if !own.Login(r.facts.Actor) && !own.Login(s.by.name()) && !own.App(s.app.names()...) {
 		return false
 	}

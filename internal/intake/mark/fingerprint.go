@@ -23,14 +23,28 @@ func Check(kind slot.EventKind, sha, id, again, name string) string {
 	return Fingerprint(kind, sha, id, Moment(again), Line(name))
 }
 
-// Said is the fingerprint of a comment or a review. One without an id or a time is
-// told apart by what it says: the head that it is about, whose words, and which.
+// Said is the fingerprint of a comment or a review. One without an id (or with that of
+// nothing, "0") or a time is told apart by what it says: the head that it is about, whose
+// words, and which.
 func Said(kind slot.EventKind, id, updated, sha, author, text string) string {
 	updated = Moment(updated)
+	if id == "0" {
+		id = ""
+	}
 	if id == "" || updated == "" {
 		id += " " + Digest(sha+" "+author+" "+text)
 	}
 	return Fingerprint(kind, updated, id)
+}
+
+// Verdict is the fingerprint of a review that a forge has no id for, only whose it is
+// and when it was given: a change to the pull request. Without that time it is told
+// apart by the head, so that one on new commits is another.
+func Verdict(kind slot.EventKind, updated, sha, author string) string {
+	if updated = Moment(updated); updated == "" {
+		return Fingerprint(kind, Digest(sha+" "+author))
+	}
+	return Changed(kind, updated, author)
 }
 
 // Changed is the fingerprint of a change to an issue or a pull request: what was set,

@@ -22,6 +22,11 @@ func (o Own) Login(login string) bool {
 	return bot && o.App(slug)
 }
 
+// Written reports whether a text is one of those that oneslot writes on forges, by
+// whatever account: its reservations and tickets begin so. Whoever else writes one
+// silences himself.
+func Written(text string) bool { return strings.HasPrefix(text, "<!-- oneslot:") }
+
 // App reports whether one of the names of an app, its id or its slug, is ours.
 func (o Own) App(names ...string) bool {
 	for _, own := range o.Apps {

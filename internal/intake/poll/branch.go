@@ -13,6 +13,7 @@ type branch struct {
 	sha    string
 	made   time.Time // the head commit, by its own clock
 	since  time.Time // when it was first seen
+	moved  time.Time // when anything was seen to change last
 	head   int64     // Unix nanoseconds of the last look at which commit it is, and
 	looked int64     // at its checks; 0: never
 	open   bool      // a check is pending
@@ -25,7 +26,7 @@ type branch struct {
 func (p *pass) wantsBranch() bool { return p.Default != "" && p.wants(slot.CIFailed, slot.CIPassed) }
 
 func (p *pass) branchDue() bool {
-	return p.wantsBranch() && (p.branch.looked == 0 || p.branch.open)
+	return p.wantsBranch() && (p.branch.looked == 0 || p.branch.open && p.fresh(p.branch.moved))
 }
 
 // age is how long ago a look was, weighted as that of a thread.
@@ -49,7 +50,7 @@ func (p *pass) lookBranch() error {
 		case err != nil:
 			return err
 		case sha != "" && sha != b.sha:
-			b = branch{sha: sha, made: made, since: p.now, head: b.head, results: b.results}
+			b = branch{sha: sha, made: made, since: p.now, moved: p.now, head: b.head, results: b.results}
 		case b.looked != 0:
 			if b.sha == "" { // and there are no checks to look at next time
 				b.looked = b.head
@@ -73,13 +74,16 @@ func (p *pass) branchChecks(b *branch) error {
 	if p.src.count("checks", err); err != nil {
 		return err
 	}
-	public := p.Public
+	public, before := p.Public, b.results
 	b.hot, b.open = p.results(&b.results, b.sha, b.since, list, func(c forge.Check, kind slot.EventKind, fingerprint string) Found {
 		return Found{Event: slot.Event{
 			Path: slot.PathPoll, Repo: p.Name, Ref: p.onBranch(c.Name), Kind: kind, Sha: b.sha,
 			Fingerprint: fingerprint, Facts: slot.Facts{Branch: mark.Line(p.Default), Public: &public},
 		}}
 	})
+	if b.results.moved(before) {
+		b.moved = p.now
+	}
 	return nil
 }
 

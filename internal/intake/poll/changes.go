@@ -45,7 +45,7 @@ func (p *pass) rebuild() error {
 	for _, t := range open {
 		if p.mine(t.Ref) && t.State == forge.Open {
 			r.threads[t.Ref] = note(nil, t, sumAt(t, c.At), p.now)
-			r.threads[t.Ref].old = !known
+			r.threads[t.Ref].old, r.threads[t.Ref].first = !known, !known
 			standing = append(standing, t)
 		}
 	}
@@ -162,7 +162,7 @@ func (p *pass) changed(entry forge.Thread, at time.Time) error {
 	case err != nil:
 		th = note(was, entry, sum, p.now)
 	case t.State != forge.Open || !p.mine(t.Ref):
-		p.ended(was, t)
+		err = p.ended(was, t)
 	default:
 		th = note(was, t, sum, p.now)
 		if whole {
@@ -175,7 +175,9 @@ func (p *pass) changed(entry forge.Thread, at time.Time) error {
 	if err = p.forgive(entry.Ref, err); err != nil {
 		return err
 	}
-	p.did(entry.Ref)
+	if p.did(entry.Ref); th != nil {
+		th.moved = p.now
+	}
 	p.after(func() {
 		if p.past[entry.Ref] = (change{entry.Updated, sum}); th == nil {
 			delete(p.threads, entry.Ref)

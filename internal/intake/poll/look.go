@@ -18,6 +18,12 @@ const (
 	// maxVague is in how many looks in a row a forge may not know whether a pull
 	// request can be merged, until that is its last word.
 	maxVague = 10
+	// freshFor is how long after a change pending checks are looked at in each tick.
+	freshFor = 5 * time.Minute
+	// spaced is by what part of the time since the last change the looks at them are
+	// apart from then on, and maxSpaced the most.
+	spaced    = 4
+	maxSpaced = 10 * time.Minute
 	// hotter is how much sooner than others it is looked at again what was true.
 	hotter = 3
 )
@@ -54,7 +60,7 @@ func (p *pass) aim() {
 // due are the aspects that cannot wait for their turn: something goes on there, or
 // this process never looked.
 func (p *pass) due(t *thread) set {
-	s := p.aspects(t, false) & (t.open | ^t.seen&^(1<<remarks))
+	s := p.aspects(t, false) & (p.open(t) | ^t.seen&^(1<<remarks))
 	if t.vagueHead() {
 		s |= 1 << merge
 	}
@@ -63,6 +69,18 @@ func (p *pass) due(t *thread) set {
 	}
 	return s
 }
+
+// open are the aspects of a thread that are not settled, and not left to their turn.
+func (p *pass) open(t *thread) set {
+	s := t.open
+	if !p.fresh(t.moved) {
+		s.put(checks, false)
+	}
+	return s
+}
+
+// fresh reports whether something has changed not long ago.
+func (p *pass) fresh(moved time.Time) bool { return p.now.Sub(moved) < freshFor }
 
 // quiet reports whether nothing is going on.
 func (p *pass) quiet() bool {
@@ -82,7 +100,7 @@ func (p *pass) busy() error {
 	}
 	for ref, t := range p.threads {
 		due := p.due(t)
-		if due == 0 || p.done[ref] || t.open == 0 && p.src.behind.Add(-1) < 0 {
+		if due == 0 || p.done[ref] || due&p.open(t) == 0 && p.src.behind.Add(-1) < 0 {
 			continue
 		}
 		if err := p.again(t, due); err != nil {
@@ -98,6 +116,31 @@ func (p *pass) busy() error {
 	return failed
 }
 
+// slow looks at the checks that have been pending for longest beyond their time; false:
+// there are none.
+func (p *pass) slow() (bool, error) {
+	var thread *thread
+	most := time.Duration(-1)
+	late := func(looked int64, moved time.Time) time.Duration {
+		return p.now.Sub(time.Unix(0, looked)) - min(p.now.Sub(moved)/spaced, maxSpaced)
+	}
+	for _, t := range p.threads {
+		if !t.open.has(checks) || p.done[t.ref] || p.fresh(t.moved) || !p.aspects(t, false).has(checks) {
+			continue
+		}
+		if l := late(t.looked[checks], t.moved); l > most {
+			thread, most = t, l
+		}
+	}
+	if b := p.branch; b.open && p.wantsBranch() && !p.fresh(b.moved) && late(b.looked, b.moved) > most {
+		return true, p.lookBranch()
+	}
+	if thread == nil {
+		return false, nil
+	}
+	return true, p.again(thread, 1<<checks)
+}
+
 // oldest looks at what was looked at longest ago; false: there is nothing to look at.
 func (p *pass) oldest() (bool, error) {
 	var thread *thread
@@ -111,10 +154,7 @@ func (p *pass) oldest() (bool, error) {
 			if t.hot.has(a) {
 				age *= hotter
 			}
-			if !s.has(a) {
-				continue
-			}
-			if age > most {
+			if s.has(a) && !p.done[t.ref] && age > most {
 				thread, what, most = t, a, age
 			}
 		}
@@ -180,9 +220,13 @@ func (p *pass) lookChecks(t *thread) error {
 	if p.src.count("checks", err); err != nil {
 		return err
 	}
+	before := t.results
 	failed, open := p.results(&t.results, t.sha, t.since, list, func(c forge.Check, kind slot.EventKind, fingerprint string) Found {
 		return p.event(t, kind, fingerprint)
 	})
+	if t.results.moved(before) {
+		t.moved = p.now
+	}
 	t.hot.put(checks, failed)
 	t.open.put(checks, open)
 	return nil
@@ -191,17 +235,23 @@ func (p *pass) lookChecks(t *thread) error {
 // results are what checks told of a head when they were read last.
 type results struct {
 	passed uint64 // a sum of those that passed; 0: none was read
+	all    uint64 // a sum of all, in any order
 	// old: no process ever looked before. What passed until then is no news.
 	old bool
 }
+
+// moved reports whether they are others than they were.
+func (r results) moved(was results) bool { return was.passed != 0 && r.all != was.all }
 
 // results tells of what failed, at each reading, and of what passed, when it is new. It
 // reports whether anything failed, and whether something is to be expected yet.
 func (p *pass) results(was *results, sha string, since time.Time, list []forge.Check, event func(c forge.Check, kind slot.EventKind, fingerprint string) Found) (failed, open bool) {
 	var passed []Found
+	var all uint64
 	sum := []string{sha}
 	open = len(list) == 0 && p.now.Sub(since) < settleNone
 	for _, c := range list {
+		all += sumOf(c.Name, c.State, c.ID, c.Again)
 		open = open || c.State == forge.Pending && p.now.Sub(since) < settlePending
 		kind := slot.CIFailed
 		if c.State == forge.Success {
@@ -227,7 +277,7 @@ func (p *pass) results(was *results, sha string, since time.Time, list []forge.C
 			p.add(f)
 		}
 	}
-	*was = results{passed: sumOf(sum...)}
+	*was = results{passed: sumOf(sum...), all: all}
 	return failed, open
 }
 

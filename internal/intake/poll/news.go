@@ -1,8 +1,6 @@
 package poll
 
 import (
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/forge"
@@ -20,17 +18,13 @@ func (p *pass) news(was, th *thread, t forge.Thread) error {
 		if !p.own(t.Author) {
 			p.add(p.byAuthor(th, slot.Opened, mark.Changed(slot.Opened, written(t.Created), "")))
 		}
-	} else if was == nil && p.o.Wants(slot.Reopened) {
-		at, err := p.src.Client.Reopened(p.ctx, t.Ref)
-		if p.src.count("reopened", err); err != nil && !p.withhold("reopenings", err) {
-			return err
-		}
-		if err == nil && !at.IsZero() && !at.Before(p.since) {
-			p.add(p.event(th, slot.Reopened, mark.Changed(slot.Reopened, written(at), "")))
-		}
 	}
 	p.body(was, th, t)
-	if err := p.acts(p.set(was, th, t), was != nil); err != nil {
+	found := p.set(was, th, t)
+	if was == nil && p.o.Wants(slot.Reopened) {
+		found = append(found, setting{Found: p.event(th, slot.Reopened, "")})
+	}
+	if err := p.acts(th, found); err != nil {
 		return err
 	}
 	// Nothing says who wrote or pushed. Of our own threads that is mostly us.
@@ -57,78 +51,6 @@ func (p *pass) standing(th *thread, t forge.Thread) {
 	}
 }
 
-// setting is the event of something that was set.
-type setting struct {
-	Found
-	what string // the label, or the login
-}
-
-// set finds what was set on a thread since: labels, assignees, who is asked for a
-// review. Where that is not known, of people only ourselves count.
-func (p *pass) set(was, th *thread, t forge.Thread) (found []setting) {
-	one := func(kind slot.EventKind, what string) {
-		if p.o.Wants(kind) {
-			f := p.event(th, kind, mark.Changed(kind, t.UpdatedText, what))
-			if kind == slot.Labeled {
-				f.Facts.Label = what
-			}
-			found = append(found, setting{f, what})
-		}
-	}
-	for _, l := range th.labels {
-		if (was == nil || !slices.Contains(was.labels, l)) && !slices.Contains(p.o.Labels, l) {
-			one(slot.Labeled, l)
-		}
-	}
-	people := func(kind slot.EventKind, now []string, was *thread) {
-		for _, login := range now {
-			if was == nil && p.o.Own.Login(login) || was != nil && !slices.Contains(was.people(kind), login) {
-				one(kind, login)
-			}
-		}
-	}
-	people(slot.Assigned, t.Assignees, was)
-	if was != nil && !was.ref.IsZero() && was.sha == "" {
-		was = nil // lists left out who was asked
-	}
-	people(slot.ReviewRequested, t.Reviewers, was)
-	return found
-}
-
-// acts adds what was set, as the history tells of it, where a forge has one: when, and
-// that it was not us. Of what may have been set at any time (sure is false), what was
-// set before is no news.
-func (p *pass) acts(found []setting, sure bool) error {
-	h, ok := p.src.Client.(forge.Historian)
-	if len(found) == 0 {
-		return nil
-	}
-	var acts []forge.Act
-	if ok {
-		var err error
-		acts, err = h.Acts(p.ctx, found[0].Ref)
-		if p.src.count("acts", err); err != nil && !p.withhold("histories", err) {
-			return err
-		}
-	}
-	for _, f := range found {
-		var last forge.Act
-		for _, a := range acts {
-			if a.Kind == f.Kind && strings.EqualFold(mark.Line(a.What), mark.Line(f.what)) && !a.At.Before(last.At) {
-				last = a
-			}
-		}
-		if p.own(last.By) || !last.At.IsZero() && !sure && last.At.Before(p.since) {
-			continue
-		}
-		if !last.At.IsZero() {
-			f.Fingerprint = mark.Changed(f.Kind, written(last.At), f.what)
-		}
-		p.add(f.Found)
-	}
-	return nil
-}
-
 // body tells of a mention of us in the text of the thread itself.
 func (p *pass) body(was, th *thread, t forge.Thread) {
 	if p.o.Wants(slot.Mentioned) && (was == nil || was.body != th.body) && !p.own(t.Author) &&
@@ -137,20 +59,23 @@ func (p *pass) body(was, th *thread, t forge.Thread) {
 	}
 }
 
-// ended tells of a thread that is open no longer. One that went to another repository
-// is that one's news.
-func (p *pass) ended(was *thread, t forge.Thread) {
+// ended tells of a thread that is open no longer, and who closed it, as far as the forge
+// tells. One that went to another repository is that one's news.
+func (p *pass) ended(was *thread, t forge.Thread) error {
 	if !p.mine(t.Ref) || was == nil && t.Closed.Before(p.since) {
-		return
+		return nil
 	}
 	kind := slot.Closed
 	if t.State == forge.Merged {
 		kind = slot.Merged
 	}
+	if !p.o.Wants(kind) {
+		return nil
+	}
 	th := note(was, t, 0, p.now)
 	f := p.event(th, kind, mark.Changed(kind, written(t.Closed), ""))
 	f.Facts.State = t.State
-	p.add(f)
+	return p.acts(th, []setting{{Found: f, sure: true, at: t.Closed}})
 }
 
 // byAuthor is an event that the thread's author caused, as far as anybody can tell.

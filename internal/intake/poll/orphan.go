@@ -13,11 +13,16 @@ import (
 )
 
 const (
-	// orphansEach is how often orphans are looked up when nobody asks for it.
-	orphansEach = time.Minute
+	// orphansEach is how often orphans are looked up when nobody asks for it, and
+	// orphansLeast how far apart it is done at least.
+	orphansEach  = time.Minute
+	orphansLeast = time.Second
 	// settleHead is how old an orphan must be for "no pull request" to be an answer,
-	// where lists lag.
-	settleHead = 10 * time.Second
+	// where lists lag: some four times as much as they were seen to.
+	settleHead = time.Minute
+	// settleLook is how long it is until the second look at such a head, and half of
+	// how long it is until the third.
+	settleLook = 5 * time.Second
 	// maxWait bounds how long a head that could not be looked up is put off.
 	maxWait = time.Hour
 	noPull  = "no pull request has this head"
@@ -29,10 +34,10 @@ type orphans struct {
 	waits  map[head]wait
 }
 
-// wait is how a head that could not be looked up is put off.
+// wait is how a head is put off that could not be looked up, or was nobody's yet.
 type wait struct {
-	tries int
-	until time.Time
+	fails, looks int
+	until        time.Time
 }
 
 // head is a commit that orphans are about.
@@ -43,57 +48,87 @@ type answer struct {
 	pulls  []forge.Thread
 	branch string // the default branch, if it is the head of that
 	err    error
+	wait   wait // until the next look, if this one is no answer
+}
+
+// after is the wait that follows a look.
+func (w wait) after(err error) wait {
+	if err != nil {
+		return wait{fails: w.fails + 1, until: time.Now().Add(min(orphansEach<<min(w.fails, 10), maxWait))}
+	}
+	return wait{looks: w.looks + 1, until: time.Now().Add(min(settleLook<<min(w.looks, 10), settleHead))}
 }
 
 // lookUp finds the pull requests of orphans. Those that could not be looked up stay. It
 // returns when to come again.
 func (p *Poller) lookUp(ctx context.Context) time.Duration {
+	round := lookUp{Poller: p, waits: map[head]wait{}, answers: map[head]answer{}}
+	var hosts []string
+	for _, s := range p.sources {
+		hosts = append(hosts, s.Host)
+	}
+	for after := int64(0); len(hosts) > 0; {
+		list, err := p.o.Unresolved.Orphans(ctx, hosts, after)
+		if err != nil {
+			p.orphans.log(ctx, p.o.Log, err)
+			return orphansEach // and who waits does so
+		}
+		if len(list) == 0 {
+			break
+		}
+		for _, o := range list {
+			round.one(ctx, o)
+			after = o.N
+		}
+	}
+	p.orphans.waits = round.waits // those of heads without orphans are over
+	p.orphans.log(ctx, p.o.Log, round.failed)
 	next := orphansEach
-	list, err := p.o.Unresolved.Orphans(ctx)
-	if err != nil {
-		p.orphans.log(ctx, p.o.Log, err)
-		return next
+	for _, w := range round.waits {
+		next = min(next, time.Until(w.until))
 	}
-	waits, answers := map[head]wait{}, map[head]answer{}
-	var failed error
-	for _, o := range list {
-		h := head{o.Event.Repo, o.Event.Sha}
-		if w, ok := p.orphans.waits[h]; ok {
-			if waits[h] = w; time.Now().Before(w.until) {
-				continue
-			}
+	return max(next, orphansLeast)
+}
+
+// lookUp is one round.
+type lookUp struct {
+	*Poller
+	waits   map[head]wait // as of this round
+	answers map[head]answer
+	failed  error
+}
+
+// one looks an orphan up, unless its time has not come: who nudges is not told anew what
+// was read a moment ago.
+func (r *lookUp) one(ctx context.Context, o Orphan) {
+	h, s := head{o.Event.Repo, o.Event.Sha}, r.of(o.Event)
+	a, known := r.answers[h]
+	if !known {
+		w, waits := r.orphans.waits[h]
+		if waits {
+			r.waits[h] = w
 		}
-		s := p.of(o.Event)
-		if s == nil || time.Now().Before(s.limited()) || ctx.Err() != nil {
-			continue
+		if now := time.Now(); s == nil || now.Before(w.until) || now.Before(s.limited()) || ctx.Err() != nil {
+			return
 		}
-		a, known := answers[h]
-		if !known {
-			a = s.headOf(ctx, h)
-			answers[h] = a
+		if a = s.headOf(ctx, h); a.err != nil {
+			r.failed = errors.Join(r.failed, s.fail(ctx, a.err))
 		}
-		switch {
-		case a.err != nil:
-			failed = errors.Join(failed, s.fail(ctx, a.err))
-			n := p.orphans.waits[h].tries
-			waits[h] = wait{n + 1, time.Now().Add(min(orphansEach<<min(n, 10), maxWait))}
-			continue
-		case a.none() && s.Lags && time.Since(o.Event.At) < settleHead:
-			next = settleHead
-			continue
-		}
-		delete(waits, h)
-		events, reason := adopt(o.Event, a), ""
-		if len(events) == 0 {
-			reason = noPull
-		}
-		if err := p.o.Unresolved.Resolve(ctx, o.N, events, reason); err != nil {
-			failed = errors.Join(failed, err)
-		}
+		a.wait = w.after(a.err)
+		r.answers[h] = a
+		delete(r.waits, h)
 	}
-	p.orphans.waits = waits
-	p.orphans.log(ctx, p.o.Log, failed)
-	return next
+	if a.err != nil || a.none() && s.Lags && time.Since(o.Event.At) < settleHead {
+		r.waits[h] = a.wait
+		return
+	}
+	events, reason := adopt(o.Event, a), ""
+	if len(events) == 0 {
+		reason = noPull
+	}
+	if err := r.o.Unresolved.Resolve(ctx, o.N, events, reason); err != nil {
+		r.failed = errors.Join(r.failed, err)
+	}
 }
 
 func (a answer) none() bool { return a.err == nil && len(a.pulls) == 0 && a.branch == "" }

@@ -20,7 +20,16 @@ type home struct {
 	last []slot.Event
 }
 
-func (h *home) Orphans(context.Context) ([]Orphan, error) { return slices.Clone(h.list), nil }
+// Orphans gives three at a time.
+func (h *home) Orphans(_ context.Context, hosts []string, after int64) (list []Orphan, _ error) {
+	for _, o := range h.list {
+		at, _, _ := strings.Cut(o.Event.Repo, "/")
+		if o.N > after && len(list) < 3 && slices.Contains(hosts, at) {
+			list = append(list, o)
+		}
+	}
+	return list, nil
+}
 
 func (h *home) Resolve(_ context.Context, n int64, events []slot.Event, reason string) error {
 	var refs []string
@@ -147,10 +156,57 @@ func TestOrphansAreLookedUpWhenNudged(t *testing.T) {
 			b.Errorf("%v", h.done)
 		}
 		b.put(pull(1)) // which the list showed late
-		time.Sleep(settleHead)
+		time.Sleep(settleLook + orphansLeast)
 		synctest.Wait()
 		if h.done[1] != "#1 " {
 			b.Errorf("%v", h.done)
+		}
+	})
+}
+
+// Where lists lag, a head is nobody's only after a minute of looks that are further and
+// further apart, however often others nudge.
+func TestANudgeAsksNothingAnew(t *testing.T) {
+	withOrphans(t, func(b *bench, h *home) {
+		b.o.Sources[0].Lags = true
+		b.restart()
+		ctx, cancel := context.WithCancel(b.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); b.Poller.Run(ctx) }()
+		defer func() { cancel(); <-done }()
+		h.add(1, sha(1))
+		for range 59 {
+			b.Nudge()
+			time.Sleep(time.Second)
+			synctest.Wait()
+		}
+		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 4 || len(h.done) > 0 {
+			b.Errorf("%d looks in the first minute, %v", n, h.done)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 1 || h.done[1] != noPull {
+			b.Errorf("%d looks in the second minute, %v", n, h.done)
+		}
+	})
+}
+
+// Orphans that nobody can look up, or not now, keep no other from it.
+func TestOrphansDoNotStarve(t *testing.T) {
+	withOrphans(t, func(b *bench, h *home) {
+		for n := range int64(9) {
+			h.add(n+1, sha(1))
+			h.list[n].Event.Repo = []string{"elsewhere.example.com/octo/hello", host + "/octo/gone"}[n%2]
+		}
+		b.fail["pulls "+host+"/octo/gone"] = &forge.Error{Op: "pulls", Detail: "connection refused"}
+		b.put(pull(2))
+		h.add(20, sha(2))
+		b.tick()
+		if h.done[20] != "#2 " || len(h.done) != 1 {
+			b.Errorf("%v", h.done)
+		}
+		if calls := b.asked(); len(calls) != 2 {
+			b.Errorf("%q", calls)
 		}
 	})
 }

@@ -63,7 +63,9 @@ type Orphan struct {
 
 // Unresolved keeps the events of checks that named no pull request.
 type Unresolved interface {
-	Orphans(ctx context.Context) ([]Orphan, error)
+	// Orphans are those of some hosts with a number above after, by number: some
+	// hundreds; none, and there are no more.
+	Orphans(ctx context.Context, hosts []string, after int64) ([]Orphan, error)
 	// Resolve puts events in an orphan's place, one for each ref that it turned out
 	// to be about; none, and it ends for the reason.
 	Resolve(ctx context.Context, n int64, events []slot.Event, reason string) error
@@ -147,7 +149,7 @@ func New(o Options) *Poller {
 	return p
 }
 
-// Nudge has orphans looked up now. It never blocks.
+// Nudge has orphans looked up now, for there are new ones. It never blocks.
 func (p *Poller) Nudge() {
 	select {
 	case p.nudged <- struct{}{}:
@@ -174,7 +176,10 @@ func (p *Poller) Run(ctx context.Context) {
 	if p.o.Unresolved != nil {
 		wg.Go(func() {
 			for next := time.Duration(0); pause(ctx, next, p.nudged); {
-				next = p.lookUp(ctx)
+				next = p.lookUp(ctx) - orphansLeast
+				if !pause(ctx, orphansLeast, nil) {
+					return
+				}
 			}
 		})
 	}

@@ -110,29 +110,6 @@ func TestChecksFlipWithoutAnUpdate(t *testing.T) {
 	})
 }
 
-// A head without checks gets some in a while; one whose check never ends is no reason
-// to ask in each tick for ever.
-func TestPendingSettles(t *testing.T) {
-	in(t, []slot.EventKind{slot.CIFailed}, func(b *bench) {
-		b.put(pull(1))
-		b.tick()
-		b.checks[sha(1)] = []forge.Check{{Name: "test", State: forge.Pending, ID: "1"}}
-		b.tick()
-		b.asked()
-		b.tick()
-		if calls := b.asked(); len(calls) != 2 {
-			b.Errorf("calls %q", calls)
-		}
-		time.Sleep(settlePending)
-		b.tick()
-		b.asked()
-		b.tick()
-		if calls := b.asked(); len(calls) != 1 {
-			b.Errorf("calls %q", calls)
-		}
-	})
-}
-
 // What is true stays found, so that the queue can judge it again after a while; and more
 // often than what was well when it was looked at.
 func TestConditionsAreHandedOnAgain(t *testing.T) {

@@ -34,7 +34,7 @@ type repo struct {
 	askedTill time.Time        // and up to when, by the forge's
 	tries     map[slot.Ref]int // looks in a row that failed
 
-	turn int // quiet ticks since the last look
+	turn int // ticks since the last look
 	rest int // those of them that it has used up in advance
 
 	failed   string          // the last failure that was logged
@@ -75,8 +75,9 @@ func (p *pass) spend() error {
 		}
 		return errors.Join(p.redeliver(), p.busy())
 	}
-	if p.quiet() {
-		r.turn++
+	quiet := p.quiet()
+	r.turn++
+	if quiet {
 		switch {
 		case r.rest > 0 && r.turn%2 == 0: // lists come in between
 			r.rest--
@@ -84,6 +85,11 @@ func (p *pass) spend() error {
 		case r.rest == 0 && r.turn >= rotate:
 			if done, err := p.oldest(); done {
 				r.turn, r.rest = 0, r.src.Look-1
+				return err
+			}
+		case r.rest == 0 && r.turn%2 == 0:
+			if done, err := p.slow(); done {
+				r.rest = r.src.Look - 1
 				return err
 			}
 		}
@@ -94,7 +100,16 @@ func (p *pass) spend() error {
 	if err := p.changes(); err != nil {
 		return err
 	}
-	return p.busy()
+	if err := p.busy(); err != nil || quiet || r.turn < rotate {
+		return err
+	}
+	// Where something always goes on, the others have their turn beside it.
+	r.turn = 0
+	_, err := p.slow()
+	if _, e := p.oldest(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // log speaks of a failure once, until it works again.

@@ -71,10 +71,13 @@ func (p *pass) remark(t *thread, w words, plain slot.EventKind) bool {
 }
 
 func (p *pass) say(t *thread, w words, kind slot.EventKind, line, when string) {
-	if p.own(w.by) {
+	if p.own(w.by) || mark.Written(w.text) {
 		return
 	}
-	id := strconv.FormatInt(w.id, 10)
+	id := ""
+	if w.id != 0 {
+		id = strconv.FormatInt(w.id, 10)
+	}
 	f := p.event(t, kind, "")
 	f.Facts.Comment, f.Facts.Command = id, mark.Line(line)
 	by(&f.Facts, w.by)
@@ -92,9 +95,13 @@ func (p *pass) lookReviews(t *thread) error {
 		return err
 	}
 	n := len(p.found)
+	var said []uint64
 	for _, r := range all.Reviews {
-		p.review(t, r)
+		sum := sumOf(r.Author.Login, r.State)
+		said = append(said, sum)
+		p.review(t, r, !r.At.Before(p.since) || r.At.IsZero() && !t.first && !slices.Contains(t.said, sum))
 	}
+	t.said, t.first = said, false
 	for _, talk := range all.Unresolved {
 		c := talk.Last
 		w := words{by: c.Author, id: c.ID, text: c.Body, updated: c.UpdatedText, created: c.Created}
@@ -115,19 +122,20 @@ func unresolved(all forge.Reviews, id string) bool {
 }
 
 // review tells of a verdict. Changes that were asked for stay true until the reviewer
-// says otherwise; all else counts when it is new.
-func (p *pass) review(t *thread, r forge.Review) {
+// says otherwise; all else counts when it is fresh.
+func (p *pass) review(t *thread, r forge.Review, fresh bool) {
 	w := words{by: r.Author, id: r.ID, text: r.Body, updated: r.UpdatedText, created: r.At, bareHook: p.src.bareReviews()}
 	if w.updated == "" {
 		w.updated = written(r.At)
 	}
-	fresh := !r.At.Before(p.since)
 	plain := map[string]slot.EventKind{
 		"approved": slot.Approved, "changes_requested": slot.ChangesRequested, "commented": slot.ReviewComment,
 	}[r.State]
 	switch {
 	case plain == "" || plain != slot.ChangesRequested && !fresh:
 		return
+	case plain != slot.ReviewComment && r.ID == 0: // GitLab
+		p.verdict(t, w, plain)
 	case plain != slot.ReviewComment:
 		p.say(t, w, plain, "", w.updated)
 		if fresh {
@@ -136,6 +144,16 @@ func (p *pass) review(t *thread, r forge.Review) {
 	default:
 		p.remark(t, w, plain)
 	}
+}
+
+// verdict tells of one that is no more than that: it has neither an id nor a text.
+func (p *pass) verdict(t *thread, w words, kind slot.EventKind) {
+	if p.own(w.by) {
+		return
+	}
+	f := p.event(t, kind, mark.Verdict(kind, w.updated, t.sha, w.by.Login))
+	by(&f.Facts, w.by)
+	p.add(f)
 }
 
 // bareReviews reports whether the forge's webhooks give reviews no id.

@@ -49,19 +49,23 @@ type thread struct {
 	talk                int       // the forge's counter of comments
 	commented           time.Time // comments were read up to here, by the forge's clock
 
+	said  []uint64 // sums of the verdicts, as read last
+	first bool     // nobody ever read them
+
 	results
 	looked [aspects]int64 // Unix nanoseconds
 	seen   set            // this process has looked
 	hot    set            // something was true that needs attention
-	open   set            // not settled: it is looked at again in the next tick
+	open   set            // not settled: it is looked at again soon
 	since  time.Time      // when the head was first seen
+	moved  time.Time      // when anything was seen to change last
 	vague  int            // looks in a row that told nothing of the merge
 	slots  []int64        // the last period of each Every
 }
 
 // note takes down how t stands. Who was nobody yet is made.
 func note(was *thread, t forge.Thread, sum uint64, now time.Time) *thread {
-	n := &thread{ref: t.Ref, since: now}
+	n := &thread{ref: t.Ref, since: now, moved: t.Updated}
 	if was != nil {
 		*n = *was
 	}
@@ -78,6 +82,9 @@ func note(was *thread, t forge.Thread, sum uint64, now time.Time) *thread {
 	n.draft = t.Draft
 	if t.Head.Sha != "" {
 		if t.Head.Sha != n.sha {
+			if n.sha != "" {
+				n.moved = now
+			}
 			n.sha, n.since, n.vague = t.Head.Sha, now, 0
 			n.hot, n.open, n.seen = 0, 0, 0
 		}

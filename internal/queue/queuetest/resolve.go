@@ -3,6 +3,7 @@ package queuetest
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -106,6 +107,13 @@ func resolveTests() []test {
 			}
 			if err != nil || !slices.Equal(got, want[:2]) {
 				b.Errorf("unresolved: %v, %v; want the oldest two of %v", got, err, want)
+			}
+			host, _, _ := strings.Cut(list[0].Event.Repo, "/")
+			for after, of := range map[int64][]string{want[1]: {"elsewhere.example.com", host}, want[2]: nil, 0: {"elsewhere.example.com"}} {
+				rest, err := b.Store.Events(b.ctx, queue.Filter{State: string(queue.EventUnresolved), Oldest: true, Hosts: of, After: after})
+				if err != nil || len(rest) > 1 || (len(rest) == 1) != (after == want[1]) || len(rest) == 1 && rest[0].N != want[2] {
+					b.Errorf("after %d, at %q: %v, %v", after, of, rest, err)
+				}
 			}
 		}},
 		{"Resolve/ARefIsNeeded", func(b *bench) {

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -115,6 +116,16 @@ func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 		return l.Ref == ref && (l.Newest == nil || l.Newest.Claim != "" && (l.Newest.Ref == ref || slices.Contains(l.Newest.Also, ref)))
 	})
 	return l.Slot(), err
+}
+
+// Slots is the name under which the server keeps the slots of a repository. One that
+// knows of no other names keeps them under this one.
+func (s *Store) Slots(ctx context.Context, repo string) (string, error) {
+	a, err := ask(ctx, s, get("look", "/repo", url.Values{"repo": {repo}}), func(a wire.Repo) bool { return a.Slots != "" })
+	if errors.Is(err, wire.ErrNoRoute) {
+		return repo, nil
+	}
+	return a.Slots, err
 }
 
 // Live implements claim.Store.

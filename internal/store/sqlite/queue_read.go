@@ -112,6 +112,16 @@ func (q *Queue) Events(ctx context.Context, f queue.Filter) ([]queue.Record, err
 	if f.Run != "" {
 		w.and("e.run = ? AND e.run <> ''", f.Run)
 	}
+	if f.After != 0 {
+		w.and("e.n > ?", f.After)
+	}
+	if len(f.Hosts) > 0 {
+		hosts := make([]any, len(f.Hosts))
+		for i, h := range f.Hosts {
+			hosts[i] = h
+		}
+		w.and("substr(e.repo, 1, instr(e.repo, '/') - 1) IN (?"+strings.Repeat(", ?", len(hosts)-1)+")", hosts...)
+	}
 	switch queue.EventState(f.State) {
 	case "":
 	case queue.EventWaiting:
