@@ -105,7 +105,7 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) (err error) {
 	if err := s.apply(a.Config); err != nil { // from here on gates tell the dispatcher of changes
 		return err
 	}
-	defer func() { s.watch() }()
+	defer func() { s.watch(); s.work.Wait() }() // before the store is closed
 	handler, err := s.handler()
 	if err != nil {
 		return err

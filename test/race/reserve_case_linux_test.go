@@ -199,6 +199,29 @@ func (a *apart) starts(name string) {
 	})
 }
 
+// A lower id turns up after a higher one was read to be alone: it waits, and is late.
+func TestReservations_ALowerIDTurnsUpLate(t *testing.T) {
+	t.Parallel()
+	a := newApart(t, settings{kind: forgetest.Gitea, hosts: 2, recheck: "5s-15s"}) // which Gitea does not need
+	at, r := a.issue()
+	first, second := a.hosts[0], a.hosts[1]
+	a.forge.SetReads(forgetest.Reads{Commit: forgetest.Range{Min: 4 * time.Second, Max: 4 * time.Second}})
+	slow := a.forge.Inject(forgetest.Fault{Method: "GET", Path: "/comments", Login: "bob", Skip: 1, Times: 1, Delay: forgetest.Range{Min: 6 * time.Second}})
+	low := first.start(first.run(r, work(plain, 5*time.Second)))
+	poll(t, patience, "it is noted", func() bool {
+		notes, err := filepath.Glob(first.path("state/reservations/*.reservation"))
+		return err == nil && len(notes) > 0
+	})
+	time.Sleep(time.Second) // it is posted, and not answered
+	a.forge.SetReads(forgetest.Reads{})
+	second.want(0, second.run(r, work(plain, time.Second)))
+	if code := first.code(low); code != 75 {
+		t.Errorf("the lower id: exit %d\n%s", code, low.err.String())
+	}
+	slow()
+	a.over(at)
+}
+
 // The twin: with no wait, or one that is shorter than the lists are behind, two start;
 // with one that is longer, on the same schedule, one does.
 func TestReservations_TwoWinWithoutTheWait(t *testing.T) {

@@ -192,7 +192,7 @@ func TestC31_OurMarkersAndLabels(t *testing.T) {
 	for _, c := range []struct{ event, body, want string }{
 		{"issue_comment", `"action":"created","issue":{"number":1},"comment":{"id":5,"user":{"login":"ann"},"body":"<!-- oneslot:ticket v1 -->\nx"}`, "ignored: own: a comment of oneslot's, by ann"},
 		{"issues", `"action":"labeled","issue":{"number":1,"updated_at":"2026-01-02T03:04:05Z"},"label":{"name":"oneslot: running"}`, "ignored: own: the label oneslot: running is oneslot's"},
-		{"issues", `"action":"labeled","issue":{"number":1,"updated_at":"2026-01-02T03:04:05Z"},"label":{"name":"bug"}`, "labeled github.com/codertocat/hello-world#1"},
+		{"issues", `"action":"labeled","issue":{"number":1,"updated_at":"2026-01-02T03:04:05Z"},"label":{"name":"bug"}`, "labeled github.com/octo/hello#1"},
 	} {
 		if got := kinds(parse(t, h, c.event, "{"+c.body+","+where+"}")); got != c.want {
 			t.Errorf("%s: %s; want %s", c.body, got, c.want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 // home keeps orphans.
 type home struct {
+	mu   sync.Mutex
 	list []Orphan
 	done map[int64]string // as "#12 #15", or the reason
 	last []slot.Event
@@ -22,6 +24,8 @@ type home struct {
 
 // Orphans gives three at a time.
 func (h *home) Orphans(_ context.Context, hosts []string, after int64) (list []Orphan, _ error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	for _, o := range h.list {
 		at, _, _ := strings.Cut(o.Event.Repo, "/")
 		if o.N > after && len(list) < 3 && slices.Contains(hosts, at) {
@@ -32,6 +36,8 @@ func (h *home) Orphans(_ context.Context, hosts []string, after int64) (list []O
 }
 
 func (h *home) Resolve(_ context.Context, n int64, events []slot.Event, reason string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	var refs []string
 	for _, e := range events {
 		refs = append(refs, strings.TrimPrefix(e.Ref.String(), name))
@@ -39,6 +45,13 @@ func (h *home) Resolve(_ context.Context, n int64, events []slot.Event, reason s
 	h.done[n], h.last = strings.Join(append(refs, reason), " "), events
 	h.list = slices.DeleteFunc(h.list, func(o Orphan) bool { return o.N == n })
 	return nil
+}
+
+// ended gives what became of an orphan, while a poller runs.
+func (h *home) ended(n int64) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.done[n]
 }
 
 func (h *home) add(n int64, sha string) {
@@ -170,23 +183,23 @@ func TestANudgeAsksNothingAnew(t *testing.T) {
 	withOrphans(t, func(b *bench, h *home) {
 		b.o.Sources[0].Lags = true
 		b.restart()
+		h.add(1, sha(1))
 		ctx, cancel := context.WithCancel(b.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); b.Poller.Run(ctx) }()
 		defer func() { cancel(); <-done }()
-		h.add(1, sha(1))
 		for range 59 {
 			b.Nudge()
 			time.Sleep(time.Second)
 			synctest.Wait()
 		}
-		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 4 || len(h.done) > 0 {
-			b.Errorf("%d looks in the first minute, %v", n, h.done)
+		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 4 || h.ended(1) != "" {
+			b.Errorf("%d looks in the first minute, %q", n, h.ended(1))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 1 || h.done[1] != noPull {
-			b.Errorf("%d looks in the second minute, %v", n, h.done)
+		if n := strings.Count(strings.Join(b.asked(), " "), "pulls"); n != 1 || h.ended(1) != noPull {
+			b.Errorf("%d looks in the second minute, %q", n, h.ended(1))
 		}
 	})
 }
