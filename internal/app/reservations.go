@@ -199,7 +199,7 @@ func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver, refs []s
 	for _, record := range claims {
 		lives, end, e := r.fate(ctx, record)
 		if ref, forsaken := r.forsaken(ctx, record); forsaken && e == nil && lives {
-			if e = r.app.Reap(ctx, ref); e == nil {
+			if e = r.app.Reap(context.WithoutCancel(ctx), ref); e == nil { // by halves it would help nobody
 				lives, end, e = r.fate(ctx, record)
 			}
 		}
@@ -283,23 +283,43 @@ func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end
 	return false, nil, err
 }
 
-// forsaken reports that a reservation's holder is dead, and that no process of its run
-// is left: nobody may ever come for that slot.
+// forsaken reports that a reservation's holder is dead, or was before the slot got
+// free or its next holder died, and that no process of their runs is left: nobody may
+// ever come for that slot.
 func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, bool) {
-	id, thread, _, _ := refsOf(record)
+	id, thread, lead, _ := refsOf(record)
 	s, err := r.app.Store.Look(ctx, thread)
 	if err != nil {
 		return thread, false
 	}
-	c := s.Live()
-	if c == nil || c.ID != id || c.Run == "" {
-		return thread, false
+	run, err := r.runOf(ctx, lead, id)
+	runs := []string{run}
+	if c := s.Live(); c != nil {
+		if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead {
+			return thread, false
+		}
+		runs, lead = append(runs, c.Run), c.Ref
 	}
-	if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead {
-		return thread, false
+	for _, run := range runs {
+		if run != "" && err == nil {
+			var left []proc.Member
+			left, err = proc.Tree{Run: run}.Members()
+			if len(left) > 0 {
+				return thread, false
+			}
+		}
 	}
-	left, err := proc.Tree{Run: c.Run}.Members()
-	return c.Ref, err == nil && len(left) == 0
+	return lead, err == nil
+}
+
+// runOf is the id of the run of a claim, if it had one.
+func (r *Reservations) runOf(ctx context.Context, lead slot.Ref, claim string) (string, error) {
+	runs, err := r.app.Store.Runs(ctx, lead, 0)
+	i := slices.IndexFunc(runs, func(run slot.Run) bool { return run.Claim == claim })
+	if i < 0 {
+		return "", err
+	}
+	return runs[i].ID, err
 }
 
 // endOf is what a thread is told of an outcome; nil: nothing started.

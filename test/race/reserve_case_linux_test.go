@@ -94,6 +94,12 @@ func TestReservations_AKilledContenderIsForgotten(t *testing.T) {
 			if point != failpoint.AfterReserveNote {
 				a.hosts[1].want(75, a.hosts[1].run(r, work(plain, 0)))
 			}
+			if point == failpoint.AfterReserveEdit { // and one more, that came to clear it
+				code, _ := a.hosts[0].do(a.hosts[0].run(r, append(work(plain, 0), "ONESLOT_FAILPOINT="+failpoint.AfterClaimCommit)))
+				if code != -int(syscall.SIGKILL) {
+					t.Errorf("exit %d", code)
+				}
+			}
 			a.hosts[0].tidy()
 			for _, f := range append(a.untouched(at), a.left(at, nil)...) {
 				t.Error(f)
