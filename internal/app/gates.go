@@ -82,7 +82,7 @@ func (a *App) gateOf(cfg *config.Config, f forges, g config.Gate, self string) (
 	case "landed":
 		return gate.NewLanded(facts), nil
 	case "open_pr":
-		return gate.NewOpenPR(facts, g.Then.V == "defer"), nil
+		return gate.NewOpenPR(facts, trustOf(cfg, facts), g.Then.V == "defer"), nil
 	case "head_moved":
 		return gate.NewHeadMoved(facts), nil
 	case "draft":

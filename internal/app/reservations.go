@@ -104,6 +104,9 @@ func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(co
 	for _, ref := range threads(c) {
 		at, ok := r.at[ref.Host()]
 		if !ok {
+			if err := r.untold(ctx, c, ref); err != nil {
+				return undo, false, err
+			}
 			continue
 		}
 		owned, err := r.forOwner(ctx, ref)
@@ -119,6 +122,13 @@ func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(co
 		held = append(held, ref)
 	}
 	return undo, r.app.Clock.Boot()-began > slowly, nil
+}
+
+// untold records that others are not told: nobody is to find out by two workers.
+func (r *Reservations) untold(ctx context.Context, c slot.Claim, ref slot.Ref) error {
+	r.log.Warn("reservations are on, and no forge is configured for a ref", "ref", ref)
+	return r.app.Store.Note(ctx, slot.Decision{Ref: c.Ref, Path: c.Holder.Path, Run: c.Run, Verdict: slot.Proceed, Reason: "reservation: not asked",
+		Detail: "there is no [[forge]] for " + ref.Host(), Next: "the work goes on; who does not share this store is not told of it"})
 }
 
 // forOwner says whose installation of an app we are: of the repository's owner of now.

@@ -129,7 +129,7 @@ func TestForgeOddities(t *testing.T) {
 		"only read":          {forgeOf + "repos = ['a/b']", ""},
 		"poll without token": {forgeOf + "repos = ['a/b']\npoll = '5s'", "forge.poll: github.com has no token"},
 		"nobody to write":    {forgeOf + "[reservation]\nticket = 'comment'", "reservation: github.com has no token"},
-		"nothing to write":   {"[reservation]\nenabled = true\nkey.env = 'K'", "reservation: there is no [[forge]]"},
+		"nothing to write":   {"[reservation]\nticket = 'label'", "reservation: there is no [[forge]]"},
 		"nothing listed":     {forgeOf + "[[rule]]\nname = 'r'\nrun = ['r']\nevery = '1m'", "rule.every: no [[forge]] names repos"},
 		"no links":           {"[[rule]]\nname = 'r'\non = ['opened']\nrun = ['r']\nlink = true", "rule.link: there is no [[forge]]"},
 		"nobody to ask":      {"[[gate]]\ntype = 'assignee'", "gate.type: there is no [[forge]] for assignee"},

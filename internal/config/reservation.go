@@ -89,6 +89,9 @@ func (l *loader) completeReservation() {
 	if r.Enabled.V && !r.Key.named() {
 		l.bad.add(r.Enabled.Origin, `reservation.enabled: needs reservation.key, { file = "PATH" } or { env = "NAME" }, the same on all hosts`)
 	}
+	if r.Enabled.V && len(l.c.Forges) == 0 {
+		l.bad.add(r.Enabled.Origin, "reservation.enabled: there is no [[forge]] to write to")
+	}
 	// What was refused by itself is zero, and fits nothing.
 	if most := r.Recheck.V.Max; r.TTL.V > 0 && r.TTL.V/ttlRechecks < most {
 		l.bad.add(setBy(r.TTL.Origin, r.Recheck.Origin), "reservation.ttl: %s is less than %d times the longest recheck, which is %s",

@@ -49,9 +49,9 @@ func TestRecheckPrecedence(t *testing.T) {
 // Without a key nothing tells our markers from a stranger's (C13).
 func TestReservationKey(t *testing.T) {
 	w := newWorld(t)
-	w.write(t, user, "[reservation]\nenabled = true")
-	wantLine(t, refused(t, w), "/"+user+`:2:1: reservation.enabled: needs reservation.key, { file = "PATH" } or { env = "NAME" }, the same on all hosts`)
-	w.write(t, user, "[reservation]\nenabled = true\nkey.env = 'K'")
+	w.write(t, user, forgeOf+"[reservation]\nenabled = true")
+	wantLine(t, refused(t, w), "/"+user+`:5:1: reservation.enabled: needs reservation.key, { file = "PATH" } or { env = "NAME" }, the same on all hosts`)
+	w.write(t, user, forgeOf+"[reservation]\nenabled = true\nkey.env = 'K'")
 	for value, want := range map[string]string{"0123456789abcde": "has at least 16 bytes", "": "the secret is empty", "0123456789abcdef": ""} {
 		w.vars["K"] = value
 		got, _, err := mustLoad(t, w).ReservationKey()

@@ -47,7 +47,7 @@ func breakages() map[string]func(*bench) {
 			b.configure("[[rule]]\nname = 'fix'\non = ['ci_failed']\nrun = ['./not-there.sh']\n")
 		},
 		"reservation-shown": func(b *bench) {
-			b.configure("store = 'unix:/run/o.sock'\n[reservation]\nenabled = true\nkey.env = 'K'\n")
+			b.configure("store = 'unix:/run/o.sock'\n[[forge]]\nhost = 'git.example.com'\ntype = 'gitea'\n[reservation]\nenabled = true\nkey.env = 'K'\n")
 		},
 		"host-untyped": func(b *bench) { b.configure("default_host = 'git.example.org'\n") },
 

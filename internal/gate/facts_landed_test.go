@@ -101,14 +101,14 @@ func TestC08_Landed(t *testing.T) {
 
 func TestC07_OpenPR(t *testing.T) {
 	f := anIssue(t)
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Proceed, "open_pr: none")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Proceed, "open_pr: none")
 	for _, state := range []string{forge.Closed, forge.Merged} {
 		f.closing = []forge.Thread{pull34(t, state, "main")}
-		verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Proceed, "open_pr: none")
+		verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Proceed, "open_pr: none")
 	}
 	f.closing = append(f.closing, pull34(t, forge.Open, "main"))
-	verdict(t, decide(t, gate.NewOpenPR(f, false), event(slot.Labeled)), slot.Skip, "open_pr: github.com/octo/hello#34 closes it", "labeled")
-	verdict(t, decide(t, gate.NewOpenPR(f, true), event(slot.Labeled)), slot.Defer, "open_pr: github.com/octo/hello#34 closes it | it waits for the end of github.com/octo/hello#34")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false), event(slot.Labeled)), slot.Skip, "open_pr: github.com/octo/hello#34 closes it", "labeled")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, true), event(slot.Labeled)), slot.Defer, "open_pr: github.com/octo/hello#34 closes it | it waits for the end of github.com/octo/hello#34")
 
 	// A forge without links: the texts of all open pull requests tell.
 	f = anIssue(t)
@@ -116,11 +116,37 @@ func TestC07_OpenPR(t *testing.T) {
 	mention, plain := pull34(t, forge.Open, "main"), pull34(t, forge.Open, "main")
 	mention.Body, plain.Pull = "See #12", false
 	f.open = []forge.Thread{mention, plain}
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Proceed, "open_pr: none")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Proceed, "open_pr: none")
 	f.open = append(f.open, pull34(t, forge.Open, "main"))
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Skip, "#34 closes it")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Skip, "#34 closes it")
 	f.errs["open"] = &forge.Error{Kind: forge.ErrShort}
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Defer, "shorter")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Defer, "shorter")
+}
+
+// C42: what a stranger writes in a pull request ends nobody's work.
+func TestC42_AStrangersPullRequestClosesNothing(t *testing.T) {
+	f := anIssue(t)
+	f.repo.Public = true
+	p := pull34(t, forge.Open, "main")
+	p.Author = forge.Person{Login: "mallory", Association: "none"}
+	p.Head.Repo = "github.com/mallory/hello"
+	f.closing = []forge.Thread{p}
+	g := gate.NewOpenPR(f, gate.Trust{Associations: []string{"member"}, Logins: []string{"carol"}}, false)
+	verdict(t, decide(t, g), slot.Proceed, "github.com/octo/hello#34 closes it, of an author who is not trusted")
+	for name, change := range map[string]func(*forge.Thread){
+		"a branch of the repository": func(p *forge.Thread) { p.Head.Repo = p.Base.Repo },
+		"a member":                   func(p *forge.Thread) { p.Author.Association = "member" },
+		"a login of ours":            func(p *forge.Thread) { p.Author.Login = "Carol" },
+	} {
+		t.Log(name)
+		own := p
+		change(&own)
+		f.closing = []forge.Thread{own}
+		verdict(t, decide(t, g), slot.Skip, "#34 closes it")
+	}
+	f.closing = []forge.Thread{p}
+	f.repo.Public = false // strangers see nothing there
+	verdict(t, decide(t, g), slot.Skip, "#34 closes it")
 }
 
 // C09: of a pull request the issues are named that it closes; it never blocks itself.
@@ -128,7 +154,7 @@ func TestC09_Related(t *testing.T) {
 	f := aPull(t)
 	f.thread.Body = "Fixes #10, fixes #11 and fixes #12"
 	f.closing = []forge.Thread{pull34(t, forge.Open, "main")}
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Proceed,
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Proceed,
 		"it closes github.com/octo/hello#10, github.com/octo/hello#11, github.com/octo/hello#12")
 	if f.asked["closing"] != 0 {
 		t.Error("a pull request is no issue")

@@ -155,7 +155,7 @@ func verdict(t testing.TB, d gate.Decision, want slot.Verdict, words string, ove
 func factGates(t testing.TB, f gate.Facts) []gate.Gate {
 	comment := must(t)(gate.NewComment(f, gate.Trust{}, nil))
 	return []gate.Gate{gate.NewClosed(f), gate.NewDraft(f), gate.NewHeadMoved(f), gate.NewLabel(f, []string{"busy"}),
-		gate.NewAssignee(f, nil), gate.NewOpenPR(f, false), gate.NewStillFailing(f, nil), comment, gate.NewLanded(f)}
+		gate.NewAssignee(f, nil), gate.NewOpenPR(f, gate.Trust{}, false), gate.NewStillFailing(f, nil), comment, gate.NewLanded(f)}
 }
 
 // Where no forge is configured, and of what is on none, nobody is asked.
@@ -221,7 +221,7 @@ func TestFacts_Unknown(t *testing.T) {
 	}
 	f := anIssue(t)
 	f.errs = map[string]error{"closing": errors.New("the line is cut")}
-	verdict(t, decide(t, gate.NewOpenPR(f, false)), slot.Defer, "the line is cut")
+	verdict(t, decide(t, gate.NewOpenPR(f, gate.Trust{}, false)), slot.Defer, "the line is cut")
 }
 
 // P8, C45, C46: a limit and a no are answers: no time that passes makes them "free". The

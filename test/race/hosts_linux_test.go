@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -205,4 +206,14 @@ func (a *apart) endAll() {
 	for _, p := range live {
 		killPID(a.t, p.pid)
 	}
+}
+
+// together runs tests that wait for the most of their time: all at once, whatever
+// -parallel says.
+func together(t *testing.T, all map[string]func(*testing.T)) {
+	var wg sync.WaitGroup
+	for name, f := range all {
+		wg.Go(func() { t.Run(name, f) })
+	}
+	wg.Wait()
 }

@@ -47,16 +47,27 @@ func (a *apart) over(at forgetest.At) {
 	}
 }
 
+// What happens to one host at a time.
+func TestReservations_Cases(t *testing.T) {
+	t.Parallel()
+	together(t, map[string]func(*testing.T){
+		"a worker without its supervisor": aWorkerWithoutItsSupervisor,
+		"a killed contender is forgotten": aKilledContenderIsForgotten,
+		"a signal withdraws":              aSignalWithdraws,
+		"one waits":                       oneWaits,
+		"a lower id turns up late":        aLowerIDTurnsUpLate,
+	})
+}
+
 // P11: a holder's supervisor is killed, and its worker goes on. The next process of
 // that host takes the slot over; but as long as the worker lives nobody else may be
 // told that the issue is free.
-func TestReservations_AWorkerWithoutItsSupervisor(t *testing.T) {
-	t.Parallel()
+func aWorkerWithoutItsSupervisor(t *testing.T) {
 	a := newApart(t, settings{kind: forgetest.Gitea, hosts: 2, recheck: "0"})
 	at, r := a.issue()
 	first, second := a.hosts[0], a.hosts[1]
 	held := first.start(first.run(r, []string{shapeVar + "=" + stubborn, untilVar + "=" + a.dir + "/never"}, "--grace", "8s", "--ttl", "30s"))
-	a.starts("host-1")
+	poll(t, patience, "the first starts", func() bool { return a.started("host-1") })
 	held.kill()
 	<-held.done
 	// Somebody else's work does not end it, and not what is said of it.
@@ -80,11 +91,10 @@ func TestReservations_AWorkerWithoutItsSupervisor(t *testing.T) {
 
 // What a contender left that was killed before it had started anything is taken back
 // by the next process of its folder, whatever that is about.
-func TestReservations_AKilledContenderIsForgotten(t *testing.T) {
-	t.Parallel()
+func aKilledContenderIsForgotten(t *testing.T) {
+	all := map[string]func(*testing.T){}
 	for _, point := range reservePoints[:4] {
-		t.Run(point, func(t *testing.T) {
-			t.Parallel()
+		all[point] = func(t *testing.T) {
 			a := newApart(t, settings{kind: forgetest.GitHub, hosts: 2, recheck: "100ms", lock: true})
 			at, r := a.issue()
 			code, _ := a.hosts[0].do(a.hosts[0].run(r, append(work(plain, 0), "ONESLOT_FAILPOINT="+point)))
@@ -106,13 +116,13 @@ func TestReservations_AKilledContenderIsForgotten(t *testing.T) {
 			}
 			a.hosts[1].want(0, a.hosts[1].run(r, work(plain, 0)))
 			a.over(at)
-		})
+		}
 	}
+	together(t, all)
 }
 
 // Whoever is told to end while it waits takes its comment back.
-func TestReservations_ASignalWithdraws(t *testing.T) {
-	t.Parallel()
+func aSignalWithdraws(t *testing.T) {
 	a := newApart(t, settings{kind: forgetest.GitHub, hosts: 1, recheck: "14s"})
 	at, r := a.issue()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
@@ -133,13 +143,12 @@ func TestReservations_ASignalWithdraws(t *testing.T) {
 }
 
 // Who waits with a store of its own waits for those of other stores, too.
-func TestReservations_OneWaits(t *testing.T) {
-	t.Parallel()
+func oneWaits(t *testing.T) {
 	a := newApart(t, settings{kind: forgetest.GitLab, hosts: 2, recheck: "200ms-400ms", lock: true})
 	at, r := a.issue()
 	end := filepath.Join(a.dir, "go")
 	first := a.hosts[0].start(a.hosts[0].run(r, []string{untilVar + "=" + end}))
-	a.starts("host-1")
+	poll(t, patience, "the first starts", func() bool { return a.started("host-1") })
 	second := a.hosts[1].start(a.hosts[1].run(r, work(plain, 0), "--on-busy", "wait"))
 	poll(t, patience, "the second asks", func() bool {
 		all, err := a.hosts[1].db.Runs(a.hosts[1].ctx, r, 0)
@@ -155,59 +164,78 @@ func TestReservations_OneWaits(t *testing.T) {
 }
 
 // A contender is frozen with its comment posted, or answered as running, for longer
-// than a posted one counts. Meanwhile others win, or may not; when it thaws it does
-// not start beside them.
+// than a posted one counts. When it thaws it is late, whoever has won meanwhile.
 func TestReservations_FrozenForLong(t *testing.T) {
 	t.Parallel()
+	all := map[string]func(*testing.T){}
 	for _, kind := range []forgetest.Kind{forgetest.GitHub, forgetest.Gitea} {
-		t.Run(string(kind)+"/posted", func(t *testing.T) {
-			t.Parallel()
-			a := newApart(t, settings{kind: kind, hosts: 2, recheck: "300ms-400ms"})
-			at, r := a.issue()
-			cold := a.hosts[0].start(a.hosts[0].run(r, append(work(plain, 0), pausedAt(failpoint.AfterReservePost))))
-			a.freezes(cold)
-			a.hosts[1].want(75, a.hosts[1].run(r, work(plain, 0)))
-			go func() { // with the other one at work
-				a.starts("host-2")
-				cold.signal(syscall.SIGCONT)
-			}()
-			a.wins(a.hosts[1], r, 2*patience, workVar+"=3s")
-			if code := a.hosts[0].code(cold); code != 75 {
-				t.Errorf("the frozen one: exit %d\n%s", code, cold.err.String())
-			}
-			a.over(at)
-		})
-		t.Run(string(kind)+"/running", func(t *testing.T) {
-			t.Parallel()
-			a := newApart(t, settings{kind: kind, hosts: 2, recheck: "300ms-400ms"})
-			at, r := a.issue()
-			cold := a.hosts[0].start(a.hosts[0].run(r, append(work(plain, 0), pausedAt(failpoint.AfterReserveEdit)), "--ttl", "3m"))
-			a.freezes(cold)
-			for end := boot() + 65*time.Second; boot() < end; time.Sleep(2 * time.Second) {
-				a.hosts[1].want(75, a.hosts[1].run(r, work(plain, 0)))
-			}
-			cold.signal(syscall.SIGCONT)
-			// Its edit was answered in time, but it looked at its clock too late.
-			if code := a.hosts[0].code(cold); code != 75 {
-				t.Errorf("the frozen one: exit %d\n%s", code, cold.err.String())
-			}
-			a.wins(a.hosts[1], r, patience)
-			a.over(at)
-		})
+		s := settings{kind: kind, hosts: 2, recheck: "300ms-400ms"}
+		all[string(kind)+" posted"] = func(t *testing.T) { frozenPosted(t, s) }
+		all[string(kind)+" running"] = func(t *testing.T) { frozenRunning(t, s) }
 	}
+	together(t, all)
 }
 
-// starts waits until a worker of that name has started.
-func (a *apart) starts(name string) {
-	poll(a.t, 2*patience, name+" starts", func() bool {
-		lines, _, err := readJournal(filepath.Join(a.dir, "journal"), 0)
-		return err == nil && slices.ContainsFunc(lines, func(l line) bool { return l.Event == "start" && l.Name == name })
-	})
+func frozenPosted(t *testing.T, s settings) {
+	a := newApart(t, s)
+	at, r := a.issue()
+	cold := a.hosts[0].start(a.hosts[0].run(r, append(work(plain, 0), pausedAt(failpoint.AfterReservePost))))
+	a.freezes(cold)
+	end := filepath.Join(a.dir, "go")
+	other := a.hosts[1]
+	var won *process
+	for end := boot() + 2*patience; won == nil && boot() < end; {
+		p := other.start(other.run(r, []string{untilVar + "=" + filepath.Join(a.dir, "go")}))
+		poll(t, patience, "it starts, or ends", func() bool {
+			select {
+			case <-p.done:
+				return true
+			default:
+				return a.started("host-2")
+			}
+		})
+		if a.started("host-2") {
+			won = p
+		} else if code := other.code(p); code != 75 {
+			t.Fatalf("exit %d\n%s", code, p.err.String())
+		}
+	}
+	cold.signal(syscall.SIGCONT) // with the other one at work
+	if code := a.hosts[0].code(cold); code != 75 {
+		t.Errorf("the frozen one: exit %d\n%s", code, cold.err.String())
+	}
+	touch(t, end)
+	if won == nil || other.code(won) != 0 {
+		t.Error("the other one did not get it")
+	}
+	a.over(at)
+}
+
+func frozenRunning(t *testing.T, s settings) {
+	a := newApart(t, s)
+	at, r := a.issue()
+	cold := a.hosts[0].start(a.hosts[0].run(r, append(work(plain, 0), pausedAt(failpoint.AfterReserveEdit)), "--ttl", "3m"))
+	a.freezes(cold)
+	for end := boot() + 65*time.Second; boot() < end; time.Sleep(2 * time.Second) {
+		a.hosts[1].want(75, a.hosts[1].run(r, work(plain, 0)))
+	}
+	cold.signal(syscall.SIGCONT)
+	// Its edit was answered in time, but it looked at its clock too late.
+	if code := a.hosts[0].code(cold); code != 75 {
+		t.Errorf("the frozen one: exit %d\n%s", code, cold.err.String())
+	}
+	a.wins(a.hosts[1], r, patience)
+	a.over(at)
+}
+
+// started reports that a worker of that name has started.
+func (a *apart) started(name string) bool {
+	lines, _, err := readJournal(filepath.Join(a.dir, "journal"), 0)
+	return err == nil && slices.ContainsFunc(lines, func(l line) bool { return l.Event == "start" && l.Name == name })
 }
 
 // A lower id turns up after a higher one was read to be alone: it waits, and is late.
-func TestReservations_ALowerIDTurnsUpLate(t *testing.T) {
-	t.Parallel()
+func aLowerIDTurnsUpLate(t *testing.T) {
 	a := newApart(t, settings{kind: forgetest.Gitea, hosts: 2, recheck: "5s-15s"}) // which Gitea does not need
 	at, r := a.issue()
 	first, second := a.hosts[0], a.hosts[1]
@@ -232,9 +260,9 @@ func TestReservations_ALowerIDTurnsUpLate(t *testing.T) {
 // with one that is longer, on the same schedule, one does.
 func TestReservations_TwoWinWithoutTheWait(t *testing.T) {
 	t.Parallel()
+	all := map[string]func(*testing.T){}
 	for recheck, want := range map[string]bool{"0": true, "300ms-500ms": true, "8s": false} {
-		t.Run(recheck, func(t *testing.T) {
-			t.Parallel()
+		all[recheck] = func(t *testing.T) {
 			a := newApart(t, settings{kind: forgetest.GitHub, hosts: 2, recheck: recheck})
 			at, r := a.issue()
 			// The first one's comment is seen late, and so is the second one's edit.
@@ -260,6 +288,7 @@ func TestReservations_TwoWinWithoutTheWait(t *testing.T) {
 			if !want && codes[0]+codes[1] != 75 {
 				t.Errorf("exits %v, want one winner", codes)
 			}
-		})
+		}
 	}
+	together(t, all)
 }

@@ -36,15 +36,16 @@ key     = { env = "RACE_KEY" }
 func TestC01_TwoDaemonsApart(t *testing.T) {
 	t.Parallel()
 	const off, timer = "", `poll = "5s"`
-	for _, tt := range []struct {
-		name, poll string
-		later      time.Duration
-	}{{"at once", off, 0}, {"half a second later", off, 500 * time.Millisecond}, {"by a timer", timer, 0}} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
+	cases := map[string]func(*testing.T){}
+	for name, tt := range map[string]struct {
+		poll  string
+		later time.Duration
+	}{"at once": {off, 0}, "half a second later": {off, 500 * time.Millisecond}, "by a timer": {timer, 0}} {
+		cases[name] = func(t *testing.T) {
 			world, api := forgetest.NewGitHub(t, nil)
 			world.SetReads(forgetest.Reads{Lag: forgetest.Range{Max: late}, Counter: true})
 			world.AddRepo(repo)
+			world.AddUser(forgetest.User{Login: "octocat", Token: "of-nobody-here", Writer: true, Association: "member"})
 			at := world.AddIssue(repo, "octocat", "a", "")
 			end := filepath.Join(t.TempDir(), "go")
 			var all []*daemons
@@ -102,8 +103,9 @@ func TestC01_TwoDaemonsApart(t *testing.T) {
 			if left := world.Comments(at); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
-		})
+		}
 	}
+	together(t, cases)
 }
 
 // itemOrNone is the ref's work item, if it has one by now.

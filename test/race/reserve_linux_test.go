@@ -30,20 +30,20 @@ var reservePoints = []string{
 // less than the wait; in the end everybody who tries again has had it, or finds it
 // closed; and of all of that no comment and no lock is left.
 func TestReservations(t *testing.T) {
+	t.Parallel()
 	rounds, from := number(t, "ONESLOT_ROUNDS", 12), seed(t)
 	kinds := []forgetest.Kind{forgetest.GitHub, forgetest.Gitea, forgetest.GitLab}
 	all, began := &tally{n: map[string]int{}}, boot()
-	t.Run("at", func(t *testing.T) {
-		for i, kind := range kinds {
-			t.Run(string(kind), func(t *testing.T) {
-				t.Parallel()
-				l := &lane{apart: newApart(t, settings{kind: kind, hosts: 3, recheck: "400ms-700ms", lock: i != 1}), tally: all}
-				for n := i; n < rounds && !t.Failed(); n += len(kinds) {
-					l.round(n, n/len(kinds), rand.New(rand.NewPCG(from, uint64(n))))
-				}
-			})
+	lanes := map[string]func(*testing.T){}
+	for i, kind := range kinds {
+		lanes[string(kind)] = func(t *testing.T) {
+			l := &lane{apart: newApart(t, settings{kind: kind, hosts: 3, recheck: "400ms-700ms", lock: i != 1}), tally: all}
+			for n := i; n < rounds && !t.Failed(); n += len(kinds) {
+				l.round(n, n/len(kinds), rand.New(rand.NewPCG(from, uint64(n))))
+			}
 		}
-	})
+	}
+	together(t, lanes)
 	t.Logf("%d rounds in %v: %v; ONESLOT_SEED=%d", rounds, (boot() - began).Round(time.Second), all, from)
 	for _, p := range reservePoints {
 		for _, what := range []string{"killed " + p, "frozen " + p} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/queue"
@@ -56,12 +57,17 @@ func (m *Memory) Events(ctx context.Context, f queue.Filter) (list []queue.Recor
 	for _, e := range order {
 		switch {
 		case !f.Ref.IsZero() && e.Ref != f.Ref, f.Rule != nil && e.Rule != *f.Rule, f.State != "" && string(e.State) != f.State,
-			f.Run != "" && e.Run != f.Run, f.Limit > 0 && len(list) == f.Limit:
+			f.Run != "" && e.Run != f.Run, e.N <= f.After, len(f.Hosts) > 0 && !slices.Contains(f.Hosts, hostOf(e.Repo)), f.Limit > 0 && len(list) == f.Limit:
 			continue
 		}
 		list = append(list, *e)
 	}
 	return list, nil
+}
+
+func hostOf(repo string) string {
+	host, _, _ := strings.Cut(repo, "/")
+	return host
 }
 
 // Delivery reads a delivery.
