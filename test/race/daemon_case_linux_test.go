@@ -48,7 +48,7 @@ func (d *daemons) deliver(guid string, body []byte, signed bool) (status int, re
 
 // labeled is the body of a delivery. The title stands in it as it is given.
 func labeled(r slot.Ref, title string) []byte {
-	return fmt.Appendf(nil, `{"action":"labeled","label":{"name":"go"},"sender":{"login":"octocat","type":"User"},
+	return fmt.Appendf(nil, `{"action":"labeled","label":{"name":"go"},"sender":{"login":"mona","type":"User"},
 		"issue":{"number":%d,"state":"open","title":"%s","user":{"login":"octocat"},"updated_at":"2026-01-01T00:00:00Z"},
 		"repository":{"full_name":%q,"private":false,"html_url":"https://github.com/%[3]s"}}`, r.Number(), title, r.Owner()+"/"+r.Name())
 }

@@ -61,7 +61,7 @@ func (a accepted) id() (string, bool) {
 
 // byWebhook sends a signed delivery; its name is its GUID and makes it different.
 func (d *daemons) byWebhook(ref slot.Ref, name string) (string, bool) {
-	body := fmt.Appendf(nil, `{"action":"labeled","label":{"name":%q},"sender":{"login":"octocat","type":"User"},
+	body := fmt.Appendf(nil, `{"action":"labeled","label":{"name":%q},"sender":{"login":"mona","type":"User"},
 		"issue":{"number":%d,"state":"open","title":"a","user":{"login":"octocat"},"updated_at":"2026-01-01T00:00:00Z"},
 		"repository":{"full_name":%q,"private":false,"html_url":"https://github.com/%[3]s"}}`, name, ref.Number(), ref.Owner()+"/"+ref.Name())
 	mac := hmac.New(sha256.New, []byte(hookSecret))
