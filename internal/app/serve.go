@@ -176,12 +176,13 @@ func (s *server) run(ctx context.Context, pool *standby.Pool, l net.Listener, h 
 	if err != nil {
 		err = web.Close()
 	}
+	asked := ctx.Err() != nil // to end, from outside
 	s.end()
 	s.work.Wait()
 	if s.StopWorkers {
 		err = errors.Join(err, s.stopAll(context.WithoutCancel(ctx)))
 	}
-	if cause := context.Cause(work); ctx.Err() == nil {
+	if cause := context.Cause(work); !asked {
 		return cause
 	}
 	return err
