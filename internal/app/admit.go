@@ -23,16 +23,18 @@ type Admission struct {
 }
 
 // Admission gives the gates to ask, and what to tell those who cannot see our store;
-// a look tells nobody. force is a person's reason to pass gates and reservations. What is decided in the claim's own step (hold,
-// limits) is asked only for a look, which takes no step; what is about events, never.
+// a look tells nobody. force is a person's reason to pass gates and reservations. What
+// is decided in the claim's own step (hold, limits) is asked only for a look, which
+// takes no step; what is about events, never.
 func (a *App) Admission(look bool, force string) (*Admission, error) {
 	want := func(g config.Gate) bool {
 		if force != "" {
 			return false
 		}
-		switch g.Type.V {
-		case "closed", "landed", "open_pr", "head_moved", "draft", "still_failing", "label", "assignee", "comment":
+		if g.ReadsForge() {
 			return len(a.Config.Forges) > 0
+		}
+		switch g.Type.V {
 		case "trust", "already_handled", "hold":
 			return false
 		case "capacity":
@@ -72,7 +74,8 @@ func (a *App) RunLimits() claim.Limits {
 }
 
 // Before asks the gates before the claim. It answers a *slot.DeferError if one of
-// them says "not now", a *slot.SkipError if one says "never", and what all of them said in any case.
+// them says "not now", a *slot.SkipError if one says "never", and what all of them
+// said in any case.
 func (ad *Admission) Before(ctx context.Context, ref slot.Ref) ([]slot.Finding, error) {
 	if ad == nil {
 		return nil, nil

@@ -104,6 +104,12 @@ func (t gateType) onError() OnError {
 	return OnError{}
 }
 
+// ReadsForge reports whether the gate is about what its forge knows of a ref.
+func (g Gate) ReadsForge() bool {
+	t, _ := findGateType(g.Type.V)
+	return t.forge
+}
+
 // gateKey is a key of a gate that not every type takes.
 type gateKey struct {
 	name    string

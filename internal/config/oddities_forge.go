@@ -33,8 +33,8 @@ func (c *Config) forgeOddities() []string {
 		}
 	}
 	for _, g := range c.Gates {
-		if t, _ := findGateType(g.Type.V); t.forge && g.Enabled.V && len(c.Forges) == 0 {
-			odd(g.Type.Origin, "gate.type: there is no [[forge]] for "+t.name+" to ask")
+		if g.ReadsForge() && g.Enabled.V && len(c.Forges) == 0 {
+			odd(g.Type.Origin, "gate.type: there is no [[forge]] for "+g.Type.V+" to ask")
 		}
 	}
 	return list
