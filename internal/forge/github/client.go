@@ -40,16 +40,6 @@ type Client struct {
 
 var _ forge.Client = (*Client)(nil)
 
-// DefaultAPI is the address of a host's API: https://api.github.com for github.com,
-// https://api.SUBDOMAIN.ghe.com for Enterprise Cloud with its data elsewhere, and
-// https://HOST/api/v3 for an Enterprise Server.
-func DefaultAPI(host string) string {
-	if host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
-		return "https://api." + host
-	}
-	return "https://" + host + "/api/v3"
-}
-
 // New makes the client of a canonical host. An empty api is the transport's. The
 // GraphQL API is looked for beside it: /api/graphql for /api/v3, else /graphql.
 func New(host, api string, t *transport.Transport) (*Client, error) {

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/oneslot/oneslot/internal/clock"
@@ -18,11 +19,11 @@ func TestAddresses(t *testing.T) {
 		"git.example":      {"https://git.example/api/v3/", "/api/graphql"},
 		"git.example:8443": {"https://git.example:8443/api/v3/", "/api/graphql"},
 	} {
-		carrier, err := transport.New(transport.Options{API: DefaultAPI(host), Clock: now})
+		carrier, err := transport.New(transport.Options{API: want[0], Clock: now})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, api := range []string{"", DefaultAPI(host), DefaultAPI(host) + "/"} {
+		for _, api := range []string{"", want[0], strings.TrimSuffix(want[0], "/")} {
 			c, err := New(host, api, carrier)
 			if err != nil || c.api.BaseURL() != want[0] || c.graphql != want[1] {
 				t.Errorf("%s: %s %s, %v", host, c.api.BaseURL(), c.graphql, err)
