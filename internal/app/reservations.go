@@ -88,7 +88,7 @@ func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(co
 		return nil, false, err
 	}
 	if refs := threads(c); len(refs) > 0 {
-		if err := r.Tend(ctx, refs...); err != nil {
+		if err := errors.Join(r.due(ctx, refs), r.Tend(ctx, refs...)); err != nil {
 			r.log.Warn("not all reservations could be looked after", "err", err)
 		}
 	}
@@ -196,6 +196,15 @@ func (r *Reservations) Tend(ctx context.Context, refs ...slot.Ref) error {
 			continue
 		}
 		errs = append(errs, r.ended(ctx, at, refs), at.Tend(ctx, r.lives, refs...), at.Tidy(ctx, r.lives, refs...))
+	}
+	return errors.Join(errs...)
+}
+
+// due has what earlier claims left on some threads cleared at the next look.
+func (r *Reservations) due(ctx context.Context, refs []slot.Ref) error {
+	var errs []error
+	for _, at := range r.at {
+		errs = append(errs, at.Due(ctx, refs...))
 	}
 	return errors.Join(errs...)
 }

@@ -154,6 +154,30 @@ func TestWhatCanBeClearedAgain(t *testing.T) {
 	})
 }
 
+// Whoever is about to work on a thread does not wait for the next try to clear it.
+func TestDueIsClearedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := newThread()
+		r, _ := won(t, th, "ann")
+		th.fault = faulty("delete", forbidden)
+		for range 3 {
+			r.Tidy(t.Context(), dead) //nolint:errcheck // it is told elsewhere
+			time.Sleep(15 * time.Second)
+		}
+		th.fault = nil
+		if r.Tidy(t.Context(), dead); records(t, r) != 1 { //nolint:errcheck // not due
+			t.Fatal("it was due in any case")
+		}
+		if err := r.Due(t.Context(), issue(t)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Tidy(t.Context(), dead); err != nil || records(t, r) != 0 {
+			t.Errorf("%v, %d records", err, records(t, r))
+		}
+		wantBodies(t, th)
+	})
+}
+
 // A thread that is gone needs no clearing; one that is only out of sight may.
 func TestAGoneThread(t *testing.T) {
 	for name, c := range map[string]struct {

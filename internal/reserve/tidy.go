@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -28,6 +29,18 @@ func (r *Reserver) Tidy(ctx context.Context, alive Alive, refs ...slot.Ref) erro
 			return nil // it lapses by itself if nobody renews it
 		}
 		return r.settle(ctx, e, r.clear)
+	})
+}
+
+// Due has Tidy and End try at once what could not be cleared from some threads, however
+// often that failed: somebody is about to work there, and would be in his own way.
+func (r *Reserver) Due(ctx context.Context, refs ...slot.Ref) error {
+	return r.each(ctx, refs, func(e *entry) error {
+		if e.Next.IsZero() {
+			return nil
+		}
+		e.Next = time.Time{}
+		return e.save()
 	})
 }
 
