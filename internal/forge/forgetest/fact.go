@@ -48,6 +48,7 @@ type Review struct {
 	Body   string
 	Sha    string
 	At     time.Time
+	Begun  time.Time // of one that was a draft, earlier than At
 }
 
 // AddReview reviews the present head.
@@ -56,14 +57,48 @@ func (w *World) AddReview(at At, author, state, body string) Review {
 	defer w.mu.Unlock()
 	t := w.thread(at)
 	w.lastID++
-	r := Review{ID: w.lastID, Author: author, State: state, Body: body, Sha: t.Head.Sha, At: w.now()}
+	r := Review{ID: w.lastID, Author: author, State: state, Body: body, Sha: t.Head.Sha, At: w.now(), Begun: w.now()}
 	t.reviews = append(t.reviews, r)
 	t.Updated = r.At
 	return r
 }
 
-// Reviews lists the reviews of a pull request, oldest first.
+// draft is the state of a review that only its author sees.
+const draft = "pending"
+
+// AddDraft begins a review with a remark at a line. Nobody else sees it before Submit,
+// and nothing of the pull request moves.
+func (w *World) AddDraft(at At, author, remark string) (id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.thread(at)
+	w.lastID += 3
+	r := Review{ID: w.lastID - 2, Author: author, State: draft, Begun: w.now()}
+	c := Comment{ID: w.lastID, Thread: t.At, Author: author, Body: remark, Created: w.now(), Updated: w.now()}
+	t.reviews = append(t.reviews, r)
+	t.talks = append(t.talks, Talk{ID: w.lastID - 1, Review: r.ID, List: []Comment{c}})
+	return r.ID
+}
+
+// Submit gives a review that was a draft.
+func (w *World) Submit(at At, id int64, state, body string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := w.thread(at)
+	for i := range t.reviews {
+		if r := &t.reviews[i]; r.ID == id {
+			r.State, r.Body, r.Sha, r.At = state, body, t.Head.Sha, w.now()
+			t.Updated = r.At
+		}
+	}
+}
+
+// Reviews lists the reviews of a pull request by when they were begun, without drafts.
 func (w *World) Reviews(at At) []Review {
+	return slices.DeleteFunc(w.allReviews(at), func(r Review) bool { return r.State == draft })
+}
+
+func (w *World) allReviews(at At) []Review {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if t := w.find(at); t != nil {
@@ -75,8 +110,10 @@ func (w *World) Reviews(at At) []Review {
 // Talk is a review thread.
 type Talk struct {
 	ID       int64
+	Review   int64 // that it is of; 0: it has one of its own, if the forge wants one
 	Resolved bool
 	List     []Comment
+	Deleted  int // answers that were taken away again
 }
 
 // AddTalk starts a review thread.
@@ -99,6 +136,14 @@ func (w *World) Answer(at At, talk int64, author, body string) {
 	})
 }
 
+// Unanswer takes the last answer of a review thread away.
+func (w *World) Unanswer(at At, talk int64) {
+	w.talk(at, talk, func(t *Talk) {
+		t.List = slices.Clone(t.List[:len(t.List)-1])
+		t.Deleted++
+	})
+}
+
 // Resolve marks a review thread as done, which moves no Updated.
 func (w *World) Resolve(at At, talk int64) {
 	w.talk(at, talk, func(t *Talk) { t.Resolved = true })
@@ -114,14 +159,17 @@ func (w *World) talk(at At, id int64, change func(*Talk)) {
 	}
 }
 
-// Talks lists the review threads of a pull request.
+// Talks lists the review threads of a pull request, without those of drafts.
 func (w *World) Talks(at At) []Talk {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if t := w.find(at); t != nil {
-		return slices.Clone(t.talks)
+	t := w.find(at)
+	if t == nil {
+		return nil
 	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(t.talks), func(talk Talk) bool {
+		return slices.ContainsFunc(t.reviews, func(r Review) bool { return r.ID == talk.Review && r.State == draft })
+	})
 }
 
 // Link makes a pull request one that closes an issue.
@@ -150,6 +198,15 @@ func (w *World) Commits(path string) []forge.Commit {
 	list := slices.Clone(r.commits)
 	slices.Reverse(list)
 	return list
+}
+
+// commit is what a ref of a repository names: the default branch its newest commit, all
+// else itself.
+func (w *World) commit(in Repo, ref string) string {
+	if list := w.Commits(in.Path); ref == in.Default && len(list) > 0 {
+		return list[0].Sha
+	}
+	return ref
 }
 
 // Delivery is a webhook delivery that the forge made, or tried to.

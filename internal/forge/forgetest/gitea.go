@@ -117,12 +117,15 @@ func (f *face) giteaMissing() reply {
 // object is a JSON object.
 type object = map[string]any
 
-// giteaList sends one page. Without a second page there is no Link.
+// giteaList sends one page. Without a second page there is no Link. What one makes nil
+// is left out of its page, but was counted.
 func giteaList[T any](f *face, r *http.Request, all []T, one func(T) object) reply {
 	p := paged(r, len(all), "limit", giteaPage, giteaMost)
 	list := make([]object, 0, p.hi-p.lo)
 	for _, v := range all[p.lo:p.hi] {
-		list = append(list, one(v))
+		if o := one(v); o != nil {
+			list = append(list, o)
+		}
 	}
 	h := http.Header{}
 	if f.kind != Gogs {
@@ -137,16 +140,21 @@ func giteaList[T any](f *face, r *http.Request, all []T, one func(T) object) rep
 func (f *face) giteaRepos(r *http.Request, owner string) reply {
 	var all []Repo
 	known := false
-	for _, in := range f.Repos() {
+	for _, in := range f.allRepos() {
 		of, _, _ := strings.Cut(in.Path, "/")
-		if owner == "" || strings.EqualFold(of, owner) {
+		if owner == "" && !in.Hidden || strings.EqualFold(of, owner) {
 			all, known = append(all, in), true
 		}
 	}
 	if owner != "" && !known {
 		return f.giteaMissing()
 	}
-	return giteaList(f, r, all, f.giteaRepo)
+	return giteaList(f, r, all, func(in Repo) object {
+		if in.Hidden {
+			return nil
+		}
+		return f.giteaRepo(in)
+	})
 }
 
 func (f *face) giteaIssues(r *http.Request, _ User, in Repo) reply {

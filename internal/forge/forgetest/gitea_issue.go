@@ -45,12 +45,25 @@ func giteaState(t Thread) string {
 	return "closed"
 }
 
-// giteaCounter: since 1.23 Gitea counts a pull request's reviews, too.
+// giteaCounter: since 1.23 Gitea counts a pull request's reviews, too. Before, and in
+// Forgejo, each answer at a line counts, for good.
 func (f *face) giteaCounter(t Thread) int {
-	if f.kind == Gitea && t.Pull {
-		return t.Comments + len(f.Reviews(t.At)) + len(f.Talks(t.At))
+	n := t.Comments
+	switch {
+	case !t.Pull || f.kind == Gogs:
+	case f.kind == Gitea:
+		n += len(f.Reviews(t.At))
+		for _, v := range f.Talks(t.At) {
+			if v.Review == 0 {
+				n++
+			}
+		}
+	default:
+		for _, v := range f.Talks(t.At) {
+			n += len(v.List) - 1 + v.Deleted
+		}
 	}
-	return t.Comments
+	return n
 }
 
 func (f *face) giteaUsers(logins []string) any {

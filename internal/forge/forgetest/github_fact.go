@@ -80,8 +80,8 @@ func (f *face) githubCommits(r *http.Request, _ User, repo Repo) reply {
 	})
 }
 
-func (f *face) githubRuns(r *http.Request, _ User, _ Repo) reply {
-	all := f.githubNewest(r.PathValue("sha"), true)
+func (f *face) githubRuns(r *http.Request, _ User, in Repo) reply {
+	all := f.githubNewest(f.commit(in, r.PathValue("sha")), true)
 	a := githubPage(f, r, all, func(c Check) any {
 		run := map[string]any{
 			"id": c.ID, "name": c.Name, "head_sha": r.PathValue("sha"), "status": "completed", "conclusion": c.State,
@@ -96,8 +96,8 @@ func (f *face) githubRuns(r *http.Request, _ User, _ Repo) reply {
 	return a
 }
 
-func (f *face) githubStatus(r *http.Request, _ User, _ Repo) reply {
-	all := f.githubNewest(r.PathValue("sha"), false)
+func (f *face) githubStatus(r *http.Request, _ User, in Repo) reply {
+	all := f.githubNewest(f.commit(in, r.PathValue("sha")), false)
 	a := githubPage(f, r, all, func(c Check) any {
 		return map[string]any{
 			"id": c.ID, "context": c.Name, "state": c.State, "created_at": githubTime(c.At), "updated_at": githubTime(c.At),

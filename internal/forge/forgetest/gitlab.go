@@ -30,6 +30,7 @@ func (f *face) gitlab() {
 
 	f.inProject("GET "+project, func(_ *http.Request, _ User, in Repo) reply { return reply{body: f.gitlabProject(in)} })
 	f.inProject("GET "+project+"/repository/commits", f.gitlabCommits)
+	f.inProject("GET "+project+"/repository/commits/{sha}", f.gitlabCommit)
 	f.inProject("GET "+project+"/repository/commits/{sha}/statuses", f.gitlabStatuses)
 	f.inProject("GET "+project+"/repository/commits/{sha}/merge_requests", f.gitlabByCommit)
 	f.inProject("GET "+project+"/pipelines", f.gitlabPipelines)

@@ -26,7 +26,8 @@ func gitlabStatus(c Check) object {
 }
 
 // gitlabStatuses lists the jobs and statuses of a commit; those that were retried are
-// left out.
+// left out. As in lib/api/commit_statuses.rb, a branch is a commit, too, but none has its
+// name.
 func (f *face) gitlabStatuses(r *http.Request, _ User, _ Repo) reply {
 	newest := map[string]Check{}
 	for _, c := range f.Checks(r.PathValue("sha")) {
@@ -68,10 +69,22 @@ func (f *face) gitlabPipeline(r *http.Request, _ User, _ Repo) reply {
 func (f *face) gitlabCommits(r *http.Request, _ User, in Repo) reply {
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
 	all := slices.DeleteFunc(f.Commits(in.Path), func(c forge.Commit) bool { return c.At.Before(since) })
-	return gitlabList(f, r, all, func(c forge.Commit) object {
-		title, _, _ := strings.Cut(c.Message, "\n")
-		return object{"id": c.Sha, "title": title, "message": c.Message, "committed_date": gitlabTime(c.At), "web_url": f.at("/" + in.Path + "/-/commit/" + c.Sha)}
-	})
+	return gitlabList(f, r, all, func(c forge.Commit) object { return f.gitlabCommitWords(c, in) })
+}
+
+func (f *face) gitlabCommitWords(c forge.Commit, in Repo) object {
+	title, _, _ := strings.Cut(c.Message, "\n")
+	return object{"id": c.Sha, "title": title, "message": c.Message, "committed_date": gitlabTime(c.At), "web_url": f.at("/" + in.Path + "/-/commit/" + c.Sha)}
+}
+
+// gitlabCommit is one of the default branch, by its own name or that of the branch.
+func (f *face) gitlabCommit(r *http.Request, _ User, in Repo) reply {
+	all := f.Commits(in.Path)
+	sha := f.commit(in, r.PathValue("sha"))
+	if i := slices.IndexFunc(all, func(c forge.Commit) bool { return c.Sha == sha }); i >= 0 {
+		return reply{body: f.gitlabCommitWords(all[i], in)}
+	}
+	return f.failed(http.StatusNotFound, "404 Commit Not Found")
 }
 
 // gitlabByCommit lists the merge requests that a commit is in, whatever their state.

@@ -121,7 +121,12 @@ func commentTests() map[string]func(*suite) {
 			s.w.AddComment(at, "alice", "one")
 			s.w.AddReview(at, "octo", "changes_requested", "no")
 			s.w.AddReview(at, "octo", "approved", "yes")
-			s.w.AddTalk(at, "octo", "why?")
+			talk := s.w.AddTalk(at, "octo", "why?")
+			for range 3 {
+				s.w.Answer(at, talk, "alice", "because")
+			}
+			s.w.Unanswer(at, talk)
+			s.w.AddDraft(at, "carol", "hm")
 			got, err := s.c.Comments(s.Context(), s.ref(at))
 			s.need(err)
 			same(s, "texts", strings.Join(texts(got.List), "|"), "one")

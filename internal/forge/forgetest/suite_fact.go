@@ -35,6 +35,23 @@ func factTests() map[string]func(*suite) {
 			}
 			list(s, "checks", said, []string{"build=success", "lint=pending", "docs=neutral", "test: a / b=failure"})
 		},
+		"Checks/OfABranch": func(s *suite) {
+			for _, branch := range []string{"main", "release/1"} {
+				s.w.EditRepo(repoPath, func(r *Repo) { r.Default = branch })
+				for _, state := range []string{forge.Failure, forge.Success} {
+					sha := s.w.AddCommit(repoPath, "x").Sha
+					s.w.SetCheck(sha, Check{Name: "build", State: state, App: "ci"})
+					s.w.SetCheck(sha, Check{Name: "pipeline", State: state})
+					got, err := s.c.Checks(s.Context(), s.repo, branch)
+					s.need(err)
+					var said []string
+					for _, c := range got {
+						said = append(said, c.Name+"="+c.State)
+					}
+					list(s, "checks", said, []string{"build=" + state, "pipeline=" + state})
+				}
+			}
+		},
 		"Checks/RunAgainDiffers": func(s *suite) {
 			sha := s.must(s.w.AddPull(repoPath, "alice", "x", "f")).Head.Sha
 			told := map[string]bool{}
@@ -105,6 +122,55 @@ func factTests() map[string]func(*suite) {
 			last := got.Unresolved[0].Last
 			same(s, "last", last.Author.Login+": "+last.Body, "carol: yes, why?")
 			same(s, "it has an id", got.Unresolved[0].ID != "" && last.ID != 0, true)
+		},
+		"Reviews/AllPages": func(s *suite) {
+			at := s.w.AddPull(repoPath, "alice", "x", "f")
+			for i := range 120 {
+				s.w.AddReview(at, fmt.Sprintf("bob-%d", i), "approved", "")
+			}
+			got, err := s.c.Reviews(s.Context(), s.ref(at))
+			s.need(err)
+			if s.kind != GitLab {
+				same(s, "reviews", len(got.Reviews), 120)
+			}
+		},
+		// A draft is not said yet, and hides nothing of what is; then it counts from when it
+		// was given.
+		"Reviews/Draft": func(s *suite) {
+			at := s.w.AddPull(repoPath, "alice", "x", "f")
+			s.w.AddReview(at, "bob", "approved", "")
+			id := s.w.AddDraft(at, "carol", "why?")
+			own := s.w.AddDraft(at, "octo", "hm") // the client's own
+			got, err := s.c.Reviews(s.Context(), s.ref(at))
+			s.need(err)
+			same(s, "reviews", len(got.Reviews), 1)
+			same(s, "unresolved", len(got.Unresolved), 0)
+			s.pass(time.Hour)
+			s.w.Submit(at, own, "commented", "well")
+			s.pass(time.Hour)
+			s.w.Submit(at, id, "approved", "fine")
+			got, err = s.c.Reviews(s.Context(), s.ref(at))
+			s.need(err)
+			if i := slices.IndexFunc(got.Reviews, func(r forge.Review) bool { return r.Author.Login == "carol" }); i < 0 {
+				s.Errorf("reviews: %+v", got.Reviews)
+			} else {
+				r := got.Reviews[i]
+				same(s, "state", r.State, "approved")
+				about(s, "given", r.At, s.w.Now())
+				if told, err := time.Parse(time.RFC3339, r.UpdatedText); err != nil || !told.Equal(r.At) {
+					s.Errorf("updated text %q is not %v", r.UpdatedText, r.At)
+				}
+			}
+			if s.can.Threads {
+				same(s, "unresolved", len(got.Unresolved), 2)
+			}
+			if s.kind == Gitea || s.kind == Forgejo { // what else tells that the remark is new?
+				for _, talk := range got.Unresolved {
+					if talk.Last.Author.Login == "carol" {
+						about(s, "the remark was given", talk.Last.Created, s.w.Now())
+					}
+				}
+			}
 		},
 		// C28, C29: the open ones with that head, also from forks, and no others.
 		"C29/PullsByHead": func(s *suite) {

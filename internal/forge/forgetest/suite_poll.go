@@ -130,6 +130,19 @@ func pollTests() map[string]func(*suite) {
 				s.Error("one name that is not there hides the others")
 			}
 		},
+		// What the token may not see is left out, however many there are.
+		"Repos/SomeHidden": func(s *suite) {
+			for i := range 140 {
+				path := fmt.Sprintf("octo/many-%d", i)
+				s.w.AddRepo(path)
+				s.w.EditRepo(path, func(r *Repo) { r.Hidden = i < 130 })
+			}
+			for _, globs := range [][]string{nil, {"octo/*"}} {
+				got, err := s.c.Repos(s.Context(), globs)
+				s.need(err)
+				same(s, fmt.Sprintf("%q: repositories", globs), len(got), 11)
+			}
+		},
 		"C26/Redeliver": func(s *suite) {
 			for _, d := range []Delivery{{GUID: "old", Event: "issues", Status: 500}} {
 				s.w.AddDelivery(repoPath, d)

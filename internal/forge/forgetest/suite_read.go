@@ -93,6 +93,30 @@ func readTests() map[string]func(*suite) {
 			got = s.thread(at)
 			same(s, "fork that is gone", got.Fork(), true)
 		},
+		// refs/for takes no right to write, so nothing there is the repository's own.
+		"Thread/AGit": func(s *suite) {
+			if s.kind != Gitea && s.kind != Forgejo {
+				s.Skip("there is no refs/for")
+			}
+			at := s.w.AddPull(repoPath, "stranger", "a change", "stranger/topic")
+			s.w.Edit(at, func(t *Thread) { t.AGit = true })
+			sha := s.must(at).Head.Sha
+			byHead, err := s.c.PullsByHead(s.Context(), s.repo, sha)
+			s.need(err)
+			open, err := s.c.Open(s.Context(), s.repo)
+			s.need(err)
+			changed, err := s.c.Changed(s.Context(), s.repo, time.Time{}, forge.Seen{})
+			s.need(err)
+			for what, list := range map[string][]forge.Thread{
+				"thread": {s.thread(at)}, "by head": byHead, "open": open, "changed": changed.Threads,
+			} {
+				if len(list) != 1 {
+					s.Fatalf("%s: %+v", what, list)
+				}
+				same(s, what+": fork", list[0].Fork(), true)
+				same(s, what+": head", list[0].Head, forge.End{Sha: sha})
+			}
+		},
 		"C41/Thread/Draft": func(s *suite) {
 			at := s.w.AddPull(repoPath, "alice", "a change", "feature")
 			s.w.Edit(at, func(t *Thread) { t.Draft = true })

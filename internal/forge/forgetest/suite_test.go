@@ -104,6 +104,10 @@ func TestSuiteCatches(t *testing.T) {
 			}
 			return t, err
 		}}, []string{"C41/Thread/Draft"}},
+		{"AnyHeadIsOurs", wrong{thread: func(t forge.Thread, err error) (forge.Thread, error) {
+			t.Head.Repo = t.Base.Repo
+			return t, err
+		}}, []string{"Thread/AGit", "Thread/Fork"}},
 		{"PostsTwice", wrong{post: func(again func() (forge.Comment, error), c forge.Comment, err error) (forge.Comment, error) {
 			if err != nil {
 				return again()

@@ -36,6 +36,7 @@ type Thread struct {
 	Closed    time.Time
 
 	Draft     bool
+	AGit      bool // pushed to refs/for/BRANCH: the head is on no branch, and takes no right to write
 	Head      End
 	Base      End
 	Mergeable string // clean, conflict, or empty: not known yet

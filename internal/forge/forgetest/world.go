@@ -121,6 +121,7 @@ type Repo struct {
 	Path     string // owner/repo, as it is now
 	Default  string
 	Public   bool
+	Hidden   bool // no account sees it; yet Gitea counts it
 	Archived bool
 	Updated  time.Time
 }
@@ -170,7 +171,7 @@ func (w *World) Repo(path string) (Repo, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.repos[w.names[strings.ToLower(path)]]
-	if r == nil {
+	if r == nil || r.Hidden {
 		return Repo{}, false
 	}
 	return r.Repo, true
@@ -180,14 +181,18 @@ func (w *World) Repo(path string) (Repo, bool) {
 func (w *World) RepoByID(id int64) (Repo, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r := w.repos[id]; r != nil {
+	if r := w.repos[id]; r != nil && !r.Hidden {
 		return r.Repo, true
 	}
 	return Repo{}, false
 }
 
-// Repos lists all repositories by id.
+// Repos lists the repositories by id, without hidden ones.
 func (w *World) Repos() []Repo {
+	return slices.DeleteFunc(w.allRepos(), func(r Repo) bool { return r.Hidden })
+}
+
+func (w *World) allRepos() []Repo {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := make([]Repo, 0, len(w.repos))

@@ -123,8 +123,8 @@ func (c *Client) canonical(fullName string) string {
 	return c.host + "/" + strings.ToLower(fullName)
 }
 
-// clock is the forge's clock when it answered.
-func clock(op string, resp *gitea.Response) (time.Time, error) {
+// date is the forge's clock when it answered.
+func date(op string, resp *gitea.Response) (time.Time, error) {
 	at, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil {
 		return time.Time{}, &forge.Error{Op: op, Status: resp.StatusCode, Detail: "the answer does not say the forge's time"}
@@ -145,16 +145,4 @@ func status(err error) int {
 		return e.Status
 	}
 	return 0
-}
-
-// pause waits, unless the caller has enough.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -8,12 +8,14 @@ import (
 
 	"code.gitea.io/sdk/gitea"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Comments implements forge.Reader. The counter is read first: a comment that is
-// written meanwhile makes the list longer, never short.
+// written meanwhile makes the list longer, never short. A pull request has none that
+// could be compared; its list is whole at once, as any.
 func (c *Client) Comments(ctx context.Context, ref slot.Ref) (forge.Comments, error) {
 	op := "read the comments of " + ref.String()
 	for try := 0; ; try++ {
@@ -26,13 +28,10 @@ func (c *Client) Comments(ctx context.Context, ref slot.Ref) (forge.Comments, er
 			return forge.Comments{}, err
 		}
 		want := issue.Comments
-		if len(found.List) < want && issue.PullRequest != nil && c.kind != Gogs {
-			// The counter of a pull request may count reviews, depending on the version.
-			reviews, err := c.reviews(ctx, op, ref)
-			if err != nil {
-				return forge.Comments{}, err
-			}
-			want -= len(reviews)
+		if issue.PullRequest != nil && c.kind != Gogs {
+			// It counts reviews, or answers at lines, even deleted ones, depending on the
+			// version: so it proves nothing.
+			want = 0
 		}
 		if len(found.List) >= want {
 			return found, nil
@@ -41,7 +40,7 @@ func (c *Client) Comments(ctx context.Context, ref slot.Ref) (forge.Comments, er
 			return forge.Comments{}, &forge.Error{Kind: forge.ErrShort, Op: op,
 				Detail: fmt.Sprintf("%d of at least %d came, %d times", len(found.List), want, try+1)}
 		}
-		if err := pause(ctx, c.again[try]); err != nil {
+		if err := clock.Pause(ctx, c.again[try]); err != nil {
 			return forge.Comments{}, &forge.Error{Op: op, Detail: err.Error(), Err: err}
 		}
 	}
@@ -64,7 +63,7 @@ func (c *Client) comments(ctx context.Context, op string, ref slot.Ref) (forge.C
 		return forge.Comments{}, err
 	}
 	var out forge.Comments
-	if out.At, err = clock(op, first); err != nil {
+	if out.At, err = date(op, first); err != nil {
 		return forge.Comments{}, err
 	}
 	for _, v := range list {

@@ -13,9 +13,9 @@ import (
 	"code.gitea.io/sdk/gitea"
 )
 
-// The library (v0.25.0) reads two answers wrongly, so they are read here: it takes
-// the label of a timeline's entry for a list, which fails, and it hides a combined
-// status that broke off.
+// The library (v0.25.0) reads three answers wrongly, so they are read here: it takes
+// the label of a timeline's entry for a list, which fails, it hides a combined status
+// that broke off, and it leaves out when a review was last changed.
 
 // direct asks the API without the library. An empty body leaves into as it is.
 func (c *Client) direct(ctx context.Context, method, path string, query url.Values, into any) (*gitea.Response, error) {

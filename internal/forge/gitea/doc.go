@@ -7,7 +7,11 @@
 //   - A draft is a pull request whose title starts with "WIP:" or "[WIP]".
 //   - "mergeable": false also means that the check for conflicts still runs, failed, or
 //     was left out because of the draft.
-//   - The counter of a pull request's comments may count its reviews, too.
+//   - The counter of a pull request's comments counts reviews, too, or answers at lines,
+//     for good. Some lists' totals count what is hidden: drafts of reviews, repositories.
+//   - Who may read may push to refs/for/BRANCH. The head of such a pull request is said to
+//     be in the repository itself; it has no label.
+//   - A review that was begun as a draft bears the time of its beginning.
 //   - A renamed repository answers with a redirect (307), for reads and writes.
 //
 // Forgejo has no lock for conversations. Gogs has issues, comments and labels, and

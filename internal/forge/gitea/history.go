@@ -139,10 +139,12 @@ func (c *Client) timeline(ctx context.Context, ref slot.Ref) ([]entry, error) {
 	}
 	entries, _, err := all(ctx, c, list[entry]{
 		op: op, id: func(e entry) int64 { return e.ID },
-		loose: true, // its X-Total-Count is the page's
 		get: func(_ *gitea.Client, page gitea.ListOptions) ([]entry, *gitea.Response, error) {
 			var part []entry
 			resp, err := c.direct(ctx, "GET", path("repos", owner, name, "issues", strconv.FormatInt(number, 10), "timeline"), pageQuery(page), &part)
+			if err == nil {
+				resp.Header.Del("X-Total-Count") // it is the page's
+			}
 			return part, resp, err
 		},
 	})

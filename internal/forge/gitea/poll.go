@@ -24,7 +24,7 @@ func (c *Client) Changed(ctx context.Context, repo string, since time.Time, _ fo
 		return forge.Changes{}, err
 	}
 	out := forge.Changes{Threads: threads}
-	if out.At, err = clock(op, first); err != nil {
+	if out.At, err = date(op, first); err != nil {
 		return forge.Changes{}, err
 	}
 	oldest := out.At

@@ -53,10 +53,16 @@ func (c *Client) fromRepo(r *gitea.Repository) forge.Repo {
 // Repos implements forge.Poller. A name is read, the repositories of an owner are
 // listed, and only for other patterns all that the token's account has a part in. A
 // name or owner that is not there is left out: the caller sees that nothing matched.
+// If one cannot be read, the others are returned all the same, with the error.
 func (c *Client) Repos(ctx context.Context, globs []string) ([]forge.Repo, error) {
 	var out []forge.Repo
+	var failed []error
 	seen := map[string]bool{}
-	add := func(repos ...forge.Repo) {
+	add := func(repos []forge.Repo, err error) {
+		if err != nil {
+			failed = append(failed, err)
+			return
+		}
 		for _, r := range repos {
 			if !seen[r.ID] {
 				seen[r.ID] = true
@@ -73,31 +79,25 @@ func (c *Client) Repos(ctx context.Context, globs []string) ([]forge.Repo, error
 		switch {
 		case !wild(owner) && !wild(name):
 			r, err := c.Repo(ctx, c.host+"/"+strings.ToLower(glob))
-			if errors.Is(err, forge.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			add(r)
+			add(visible([]forge.Repo{r}, err))
 		case !wild(owner):
-			of, err := c.ofOwner(ctx, owner)
-			if err != nil {
-				return nil, err
-			}
-			add(of...)
+			add(visible(c.ofOwner(ctx, owner)))
 		case !everything:
 			everything = true
-			mine, err := c.listRepos(ctx, "list my repositories", func(lib *gitea.Client, page gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
+			add(c.listRepos(ctx, "list my repositories", func(lib *gitea.Client, page gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
 				return lib.ListMyRepos(gitea.ListReposOptions{ListOptions: page})
-			})
-			if err != nil {
-				return nil, err
-			}
-			add(mine...)
+			}))
 		}
 	}
-	return out, nil
+	return out, errors.Join(failed...)
+}
+
+// visible leaves out what is not there or may not be seen.
+func visible(repos []forge.Repo, err error) ([]forge.Repo, error) {
+	if errors.Is(err, forge.ErrNotFound) {
+		return nil, nil
+	}
+	return repos, err
 }
 
 // ofOwner lists the repositories of a user, or else of an organisation.
@@ -109,17 +109,17 @@ func (c *Client) ofOwner(ctx context.Context, owner string) ([]forge.Repo, error
 	if err == nil || !errors.Is(err, forge.ErrNotFound) {
 		return of, err
 	}
-	of, err = c.listRepos(ctx, op, func(lib *gitea.Client, page gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
+	return c.listRepos(ctx, op, func(lib *gitea.Client, page gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
 		return lib.ListOrgRepos(owner, gitea.ListOrgReposOptions{ListOptions: page})
 	})
-	if errors.Is(err, forge.ErrNotFound) {
-		return nil, nil
-	}
-	return of, err
 }
 
+// listRepos lists repositories: those that the token may not see are counted, and left
+// out.
 func (c *Client) listRepos(ctx context.Context, op string, get func(*gitea.Client, gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error)) ([]forge.Repo, error) {
-	found, _, err := all(ctx, c, list[*gitea.Repository]{op: op, id: by(func(r *gitea.Repository) int64 { return r.ID }), get: get})
+	found, _, err := all(ctx, c, list[*gitea.Repository]{
+		op: op, id: by(func(r *gitea.Repository) int64 { return r.ID }), hides: true, get: get,
+	})
 	var out []forge.Repo
 	for _, r := range found {
 		out = append(out, c.fromRepo(r))

@@ -1,10 +1,12 @@
 package gitea
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"code.gitea.io/sdk/gitea"
 
@@ -48,24 +50,44 @@ func (c *Client) Reviews(ctx context.Context, ref slot.Ref) (forge.Reviews, erro
 	return out, nil
 }
 
-// reviews reads all reviews, oldest first.
-func (c *Client) reviews(ctx context.Context, op string, ref slot.Ref) ([]*gitea.PullReview, error) {
+// pullReview is a review with what the library leaves out.
+type pullReview struct {
+	gitea.PullReview
+	Updated time.Time `json:"updated_at"`
+}
+
+// given is when a review was given: of one that was a draft, submitted_at is when it
+// was begun. That it was dismissed moves updated_at, too; then when is not known better.
+func (r *pullReview) given() time.Time {
+	if r.Dismissed || r.Updated.Before(r.Submitted) { // or it is not told
+		return r.Submitted
+	}
+	return r.Updated
+}
+
+// reviews reads all reviews, in the order in which they were given. Drafts of others
+// are counted, and left out.
+func (c *Client) reviews(ctx context.Context, op string, ref slot.Ref) ([]*pullReview, error) {
 	owner, name, number, err := c.thread(op, ref)
 	if err != nil {
 		return nil, err
 	}
-	found, _, err := all(ctx, c, list[*gitea.PullReview]{
-		op: op, id: by(func(r *gitea.PullReview) int64 { return r.ID }),
-		get: func(lib *gitea.Client, page gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
-			return lib.ListPullReviews(owner, name, number, gitea.ListPullReviewsOptions{ListOptions: page})
+	found, _, err := all(ctx, c, list[*pullReview]{
+		op: op, id: by(func(r *pullReview) int64 { return r.ID }), hides: true,
+		get: func(_ *gitea.Client, page gitea.ListOptions) ([]*pullReview, *gitea.Response, error) {
+			var part []*pullReview
+			resp, err := c.direct(ctx, "GET", path("repos", owner, name, "pulls", strconv.FormatInt(number, 10), "reviews"), pageQuery(page), &part)
+			return part, resp, err
 		},
 	})
-	slices.SortFunc(found, func(a, b *gitea.PullReview) int { return int(a.ID - b.ID) })
+	slices.SortFunc(found, func(a, b *pullReview) int {
+		return cmp.Or(a.given().Compare(b.given()), cmp.Compare(a.ID, b.ID))
+	})
 	return found, err
 }
 
 // review reads a review that was given: drafts of one's own and requests are none.
-func review(r *gitea.PullReview) (forge.Review, bool) {
+func review(r *pullReview) (forge.Review, bool) {
 	words := map[gitea.ReviewStateType]string{
 		gitea.ReviewStateApproved:       "approved",
 		gitea.ReviewStateRequestChanges: "changes_requested",
@@ -80,13 +102,13 @@ func review(r *gitea.PullReview) (forge.Review, bool) {
 	}
 	return forge.Review{
 		ID: r.ID, Author: person(r.Reviewer), State: word, Body: r.Body, Sha: r.CommitID,
-		At: r.Submitted, UpdatedText: text(r.Submitted),
+		At: r.given(), UpdatedText: text(r.given()),
 	}, true
 }
 
 // talks reads the conversations at lines. One is all comments at one line of one
 // file; it is resolved by a mark on its first comment.
-func (c *Client) talks(ctx context.Context, op string, ref slot.Ref, found []*gitea.PullReview) ([]forge.Talk, error) {
+func (c *Client) talks(ctx context.Context, op string, ref slot.Ref, found []*pullReview) ([]forge.Talk, error) {
 	owner, name, number, err := c.thread(op, ref)
 	if err != nil {
 		return nil, err
@@ -104,6 +126,11 @@ func (c *Client) talks(ctx context.Context, op string, ref slot.Ref, found []*gi
 		}
 		if slices.Contains(part, nil) {
 			return nil, &forge.Error{Op: op, Detail: "the answer has an empty comment"}
+		}
+		for _, v := range part { // of a draft: nobody had read them before it was given
+			if v.Created.Before(r.given()) {
+				v.Created = r.given()
+			}
 		}
 		remarks = append(remarks, part...)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"code.gitea.io/sdk/gitea"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -29,7 +30,7 @@ func (c *Client) Thread(ctx context.Context, ref slot.Ref) (forge.Thread, error)
 		return forge.Thread{}, err
 	}
 	if mayConflict(pull) {
-		if err := pause(ctx, c.recheck); err != nil {
+		if err := clock.Pause(ctx, c.recheck); err != nil {
 			return forge.Thread{}, &forge.Error{Op: op, Detail: err.Error(), Err: err}
 		}
 		before := pull
@@ -135,6 +136,11 @@ func (c *Client) settle(t forge.Thread, repo string, number int64) (forge.Thread
 func (c *Client) fill(t *forge.Thread, p *gitea.PullRequest) {
 	t.Draft = p.Draft || wip(p.Title)
 	t.Head, t.Base = c.end(p.Head), c.end(p.Base)
+	if p.Head != nil && p.Head.Name == "" {
+		// Pushed to refs/for/BRANCH (AGit), which takes no right to write: the head is said
+		// to be in the repository, but is on no branch of it. It counts as a fork.
+		t.Head = forge.End{Sha: p.Head.Sha}
+	}
 	t.Reviewers = logins(p.RequestedReviewers)
 	t.Mergeable = ""
 	if p.Mergeable && p.State == gitea.StateOpen {

@@ -11,10 +11,10 @@ import (
 
 // Bounds of a body, in bytes.
 const (
-	// MaxBody is the largest that is taken: what GitHub sends at most.
-	MaxBody = 25 << 20
-	// SpoolOver is the size beyond which a body goes to a file.
-	SpoolOver = 1 << 20
+	// maxBody is the largest that is taken: what GitHub sends at most.
+	maxBody = 25 << 20
+	// spoolOver is the size beyond which a body goes to a file.
+	spoolOver = 1 << 20
 	// smallBody is the size up to which a body waits for nobody.
 	smallBody = 128 << 10
 	// usualBody is what most bodies fit in.
@@ -53,7 +53,7 @@ func (s *handler) newBody() *body {
 
 // read takes the body in as far as the bounds allow, and seals it.
 func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id string) (_ *body, err error) {
-	if r.ContentLength > MaxBody {
+	if r.ContentLength > maxBody {
 		return nil, tooLarge()
 	}
 	b := s.newBody()
@@ -64,14 +64,14 @@ func (s *handler) read(w http.ResponseWriter, r *http.Request, seal *seal, id st
 		}
 		readWithin(w, 0) // the sink takes its time
 	}()
-	in := http.MaxBytesReader(w, r.Body, MaxBody)
+	in := http.MaxBytesReader(w, r.Body, maxBody)
 	if b.data, err = readUpTo(in, b.data, smallBody); err != nil || len(b.data) < smallBody {
 		return b, b.sealed(seal, err)
 	}
 	if err = b.take(r.Context(), s.turns.medium, s.patience.turn); err != nil {
 		return b, err
 	}
-	if b.data, err = readUpTo(in, b.data, SpoolOver+1); err != nil || len(b.data) <= SpoolOver {
+	if b.data, err = readUpTo(in, b.data, spoolOver+1); err != nil || len(b.data) <= spoolOver {
 		return b, b.sealed(seal, err)
 	}
 	if err = b.take(r.Context(), s.turns.large, s.patience.turn); err != nil {

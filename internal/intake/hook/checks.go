@@ -92,9 +92,13 @@ func (r *reading) forPull(e slot.Event, p checkPull) slot.Event {
 }
 
 // pullsOf leaves out the pull requests from this repository to another one: their
-// numbers are the other one's.
+// numbers are the other one's. Gitea's are no pull requests to go by: heads that only
+// were pushed to refs/for/BRANCH look like the repository's own.
 func (r *reading) pullsOf(here repo, all []checkPull) []checkPull {
 	var pulls []checkPull
+	if r.hook.Forge != GitHub {
+		return nil
+	}
 	for _, p := range all[:min(len(all), mark.MaxList)] {
 		leaves := p.Head.Repo != nil && p.Base.Repo != nil && p.Head.Repo.ID == here.ID && p.Base.Repo.ID != here.ID
 		if _, ok := mark.Ref(r.host, r.path, '#', p.Number); ok && !leaves {

@@ -238,6 +238,37 @@ func TestC29_Checks(t *testing.T) {
 	}
 }
 
+// A head that was pushed to refs/for/BRANCH is on no branch, and counts as a fork's: a
+// stranger may push there. A branch that is gone keeps its label.
+func TestAGitIsAFork(t *testing.T) {
+	for _, c := range []struct {
+		forge, head string
+		fork        bool
+		branch      string
+	}{
+		{Forgejo, `"label":"","ref":"refs/pull/5/head"`, true, ""},
+		{Gitea, `"label":"","ref":"eve/topic"`, true, ""},
+		{Gitea, `"label":"topic","ref":"topic"`, false, "topic"},
+		{Forgejo, `"label":"topic","ref":"refs/pull/5/head"`, false, "refs/pull/5/head"},
+		{GitHub, `"label":"octo:topic","ref":"topic"`, false, "topic"},
+		{GitHub, `"ref":"topic"`, false, "topic"},
+	} {
+		body := fmt.Sprintf(`{"action":"synchronized","pull_request":{"number":5,"updated_at":"2026-01-02T03:04:05Z","user":{"login":"eve"},
+			"head":{%s,"sha":"6113728f27ae82c7b1a177c8d03f9e96e0adf246","repo":{"id":1}},
+			"base":{"label":"main","ref":"main","repo":{"id":1}}},"sender":{"login":"eve"},%s}`, c.head, where)
+		p := parse(t, testHook(c.forge), "pull_request", body)
+		if len(p.Events) != 1 || p.Events[0].Facts.Fork != c.fork || p.Events[0].Facts.Branch != c.branch {
+			t.Errorf("%s, %s: %+v", c.forge, c.head, p)
+		}
+	}
+	// Of what a check names, Gitea does not tell the two apart: the forge is asked.
+	run := fmt.Sprintf(`{"action":"completed","workflow_run":{"id":4,"name":"ci","head_sha":"6113728f27ae82c7b1a177c8d03f9e96e0adf246",
+		"status":"completed","conclusion":"failure","pull_requests":[%s]},%s}`, pullOf(5, 1, 1), where)
+	if got := kinds(parse(t, testHook(Gitea), "workflow_run", run)); got != "ci_failed" {
+		t.Errorf("a check: %s", got)
+	}
+}
+
 // Fingerprints: the same delivery again has the same, and another occurrence another.
 func TestFingerprints(t *testing.T) {
 	seen := map[string]string{}

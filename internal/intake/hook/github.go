@@ -116,6 +116,11 @@ func (r *reading) ends(pull *thing) {
 	f.Branch, f.Base = mark.Line(pull.Head.Ref), mark.Line(pull.Base.Ref)
 	// Without a repository the head was in a fork that is gone.
 	f.Fork = pull.Head.Repo == nil || pull.Base.Repo == nil || pull.Head.Repo.ID != pull.Base.Repo.ID
+	if r.hook.Forge != GitHub && pull.Head.Label == "" {
+		// Pushed to refs/for/BRANCH (AGit): the head is said to be in the repository, but is
+		// on no branch of it, and takes no right to write.
+		f.Fork, f.Branch = true, ""
+	}
 }
 
 // change reads a change of the issue or pull request itself.

@@ -72,9 +72,10 @@ type thing struct {
 
 // end is one end of a pull request.
 type end struct {
-	Ref  string `json:"ref"`
-	Sha  string `json:"sha"`
-	Repo *repo  `json:"repo"` // null if it is gone
+	Label string `json:"label"` // Gitea, Forgejo: of a head that is on no branch, empty
+	Ref   string `json:"ref"`
+	Sha   string `json:"sha"`
+	Repo  *repo  `json:"repo"` // null if it is gone
 }
 
 // comment is a comment or a review; Gitea's reviews have no more than Type and
@@ -233,7 +234,7 @@ func messageKey(in, key []byte) bool {
 		return false
 	case "head", "base":
 		switch string(key) {
-		case "ref", "sha", "repo":
+		case "label", "ref", "sha", "repo":
 			return true
 		}
 		return false

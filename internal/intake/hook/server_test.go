@@ -63,11 +63,11 @@ func TestC38_Sizes(t *testing.T) {
 		file       bool
 	}{
 		{457_522, 202, false},
-		{SpoolOver, 202, false},
-		{SpoolOver + 1, 202, true},
+		{spoolOver, 202, false},
+		{spoolOver + 1, 202, true},
 		{26_109_542, 202, true}, // 24.9 MiB
-		{MaxBody, 202, true},
-		{MaxBody + 1, 413, false},
+		{maxBody, 202, true},
+		{maxBody + 1, 413, false},
 	} {
 		body, before := sized(c.size), len(b.deliveries())
 		if resp := send(t, s, body); resp.StatusCode != c.want {
@@ -99,7 +99,7 @@ func TestC38_Sizes(t *testing.T) {
 func TestC38_Chunked(t *testing.T) {
 	b := newRig(t)
 	s := b.serve(t)
-	for n, want := range map[int]int{2 << 10: 202, 2 << 20: 202, MaxBody + 1: 413} {
+	for n, want := range map[int]int{2 << 10: 202, 2 << 20: 202, maxBody + 1: 413} {
 		body := sized(n)
 		r := request("issues", body)
 		req, err := http.NewRequest(http.MethodPost, s.URL+"/hooks/test", io.MultiReader(bytes.NewReader(body)))
@@ -265,7 +265,7 @@ func TestC38_ALargeBodyKeepsItsPace(t *testing.T) {
 			defer func() { _ = conn.Close() }()
 			fmt.Fprintf(conn, "POST /hooks/test HTTP/1.1\r\nHost: x\r\nX-Github-Event: issues\r\nX-Hub-Signature-256: sha256=%s\r\nContent-Length: %d\r\n\r\n",
 				mac("test-secret", string(body)), len(body))
-			first := SpoolOver + portion
+			first := spoolOver + portion
 			if _, err := conn.Write(body[:first]); err != nil {
 				t.Fatal(err)
 			}
@@ -366,7 +366,7 @@ func TestForm(t *testing.T) {
 		}
 		answerOf(t, post(body, "/hooks/test"))
 		d := b.deliveries()[0].Delivery
-		if got := d.Body; n > SpoolOver {
+		if got := d.Body; n > spoolOver {
 			if got, _ = os.ReadFile(d.File); !bytes.Equal(got, plain) {
 				t.Error("the file has something else")
 			}
