@@ -75,7 +75,7 @@ type Writer interface {
 type Poller interface {
 	// Repos lists the repositories that the token sees; globs narrow it to
 	// "owner/repo" patterns, as far as the forge can be asked for them: the caller
-	// looks at the names again.
+	// looks at the names again. With an error, the list may have some of them.
 	Repos(ctx context.Context, globs []string) ([]Repo, error)
 	// Changed lists the open and closed threads of a repository that were updated
 	// at or after since, oldest change first. With the Seen of an earlier list, and a

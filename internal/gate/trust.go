@@ -87,11 +87,11 @@ func (g trust) trusts(e slot.Event) bool {
 		return true
 	}
 	switch e.Kind {
-	case slot.Conflict, slot.Scheduled, slot.Manual: // nobody's word
+	case slot.Scheduled, slot.Manual: // nobody's word
 		return true
 	case slot.Merged: // takes the right to write, whoever did it
 		return true
-	case slot.CIFailed, slot.CIPassed:
+	case slot.CIFailed, slot.CIPassed, slot.Conflict:
 		// Who pushes to a branch of the repository itself may write to it. Of a
 		// fork, whose code it is counts, not who reports the result.
 		return !aboutFork(e) || contains(g.Logins, f.Author)
@@ -124,9 +124,10 @@ func act(k slot.EventKind) bool {
 	return false
 }
 
-// aboutFork reports whether e is the result of a check of somebody else's code.
+// aboutFork reports whether e tells of somebody else's code: how its checks ended, or
+// that it conflicts.
 func aboutFork(e slot.Event) bool {
-	return e.Facts.Fork && (e.Kind == slot.CIFailed || e.Kind == slot.CIPassed)
+	return e.Facts.Fork && (e.Kind == slot.CIFailed || e.Kind == slot.CIPassed || e.Kind == slot.Conflict)
 }
 
 func contains(list []string, name string) bool {

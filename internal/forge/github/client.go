@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-github/v88/github"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/forge/transport"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -58,7 +59,7 @@ func New(host, api string, t *transport.Transport) (*Client, error) {
 		return nil, fmt.Errorf("the address of GitHub's API: %w", err)
 	}
 	prefix, _ := strings.CutSuffix(u.Path, "v3/")
-	return &Client{host: host, api: lib, graphql: prefix + "graphql", transport: t, pause: pause}, nil
+	return &Client{host: host, api: lib, graphql: prefix + "graphql", transport: t, pause: clock.Pause}, nil
 }
 
 // Capabilities declares what GitHub can do.
@@ -146,16 +147,4 @@ func drain(body io.ReadCloser) {
 
 func empty(op string) error {
 	return &forge.Error{Op: op, Detail: "the answer is empty"}
-}
-
-// pause waits, unless the context ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

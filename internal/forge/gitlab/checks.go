@@ -3,6 +3,7 @@ package gitlab
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,6 +23,13 @@ func (c *Client) Checks(ctx context.Context, repo, sha string) ([]forge.Check, e
 	path, err := c.path(op, repo)
 	if err != nil {
 		return nil, err
+	}
+	if !isCommit(sha) { // the lists go by the commit's own name alone, and are empty for any other
+		tip, resp, err := c.api.Commits.GetCommit(path, sha, nil, gl.WithContext(ctx))
+		if err != nil {
+			return nil, failed(op, err, resp)
+		}
+		sha = tip.ID
 	}
 	jobs, _, err := all(ctx, op, func(with ...gl.RequestOptionFunc) ([]*gl.CommitStatus, *gl.Response, error) {
 		return c.api.Commits.GetCommitStatuses(path, sha, &gl.GetCommitStatusesOptions{ListOptions: hundred}, with...)
@@ -49,6 +57,12 @@ func (c *Client) Checks(ctx context.Context, repo, sha string) ([]forge.Check, e
 		list = append(list, *whole)
 	}
 	return list, err
+}
+
+// isCommit reports whether s is the whole name of a commit.
+func isCommit(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && (len(s) == 40 || len(s) == 64)
 }
 
 // pipeline reads the newest one of a commit; nil if there is none. Only its own page

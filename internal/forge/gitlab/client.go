@@ -90,8 +90,8 @@ func failed(op string, err error, resp *gl.Response) error {
 	return transport.Error(op, err, resp.Response)
 }
 
-// clock is the forge's clock when it answered.
-func clock(op string, resp *gl.Response) (time.Time, error) {
+// date is the forge's clock when it answered.
+func date(op string, resp *gl.Response) (time.Time, error) {
 	at, ok := transport.Date(resp.Header)
 	if !ok {
 		return time.Time{}, &forge.Error{Op: op, Status: resp.StatusCode, Detail: "the answer does not say the forge's time"}

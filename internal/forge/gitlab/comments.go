@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"time"
 
 	gl "gitlab.com/gitlab-org/api/client-go/v2"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -35,7 +35,7 @@ func (c *Client) Comments(ctx context.Context, ref slot.Ref) (forge.Comments, er
 		if try == len(c.again) {
 			return forge.Comments{}, short
 		}
-		if short.Err = pause(ctx, c.again[try]); short.Err != nil {
+		if short.Err = clock.Pause(ctx, c.again[try]); short.Err != nil {
 			return forge.Comments{}, short
 		}
 	}
@@ -61,7 +61,7 @@ func (c *Client) notes(ctx context.Context, op string, p place) (out forge.Comme
 	if err != nil {
 		return forge.Comments{}, 0, err
 	}
-	if out.At, err = clock(op, first); err != nil {
+	if out.At, err = date(op, first); err != nil {
 		return forge.Comments{}, 0, err
 	}
 	slices.SortFunc(list, func(a, b *gl.Note) int { return cmp.Compare(a.ID, b.ID) })
@@ -141,16 +141,4 @@ func (c *Client) DeleteComment(ctx context.Context, ref slot.Ref, id int64) erro
 		return err
 	}
 	return nil
-}
-
-// pause waits, unless the caller has enough.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

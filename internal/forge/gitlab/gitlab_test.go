@@ -122,8 +122,9 @@ func TestMergeStates(t *testing.T) {
 // The pipeline is a check of its own, as it is in webhooks; a job that may fail says
 // nothing; of a name the newest counts.
 func TestChecks(t *testing.T) {
+	sha := strings.Repeat("ab", 20)
 	host, c := script(t, map[string]string{
-		"GET /projects/a%2Fb/repository/commits/abc/statuses": `[
+		"GET /projects/a%2Fb/repository/commits/" + sha + "/statuses": `[
 			{"id":4,"name":"test","status":"success","finished_at":"2026-01-04T15:31:51.080Z"},
 			{"id":3,"name":"test","status":"failed"},
 			{"id":5,"name":"lint","status":"failed","allow_failure":true},
@@ -132,7 +133,7 @@ func TestChecks(t *testing.T) {
 		"GET /projects/a%2Fb/pipelines":    `[{"id":20,"status":"success"},{"id":21,"status":"failed"}]`,
 		"GET /projects/a%2Fb/pipelines/21": `{"id":21,"status":"failed","finished_at":"2026-01-04T15:32:00.000Z"}`,
 	})
-	got, err := c.Checks(t.Context(), host+"/a/b", "abc")
+	got, err := c.Checks(t.Context(), host+"/a/b", sha)
 	var said []string
 	for _, v := range got {
 		said = append(said, fmt.Sprintf("%s %s %s %s", v.Name, v.State, v.ID, v.Again))

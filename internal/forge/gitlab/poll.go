@@ -34,7 +34,7 @@ func (c *Client) Changed(ctx context.Context, repo string, since time.Time, seen
 	// What was looked at before the lists is in them.
 	out := forge.Changes{Threads: threads, Seen: now.seen, At: now.at}
 	if out.At.IsZero() {
-		out.At, err = clock(op, first)
+		out.At, err = date(op, first)
 	}
 	return out, err
 }

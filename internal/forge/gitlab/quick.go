@@ -60,7 +60,7 @@ func (c *Client) quick(ctx context.Context, op, path string, since time.Time) (l
 		}
 		return look{}, nil
 	}
-	at, err := clock(op, resp)
+	at, err := date(op, resp)
 	if v := told.Data.Project; err == nil && v != nil && len(told.Errors) == 0 {
 		return look{forge.Seen{ETag: mark(since, at, v.Issues, v.Merges)}, at}, nil
 	}

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds one request and its body; what a redirect leads to is
+	// defaultTimeout bounds one request and its body; what a redirect leads to is
 	// another one.
-	DefaultTimeout = 30 * time.Second
+	defaultTimeout = 30 * time.Second
 	// idlePerHost is how many idle connections are kept: all go to one host.
 	idlePerHost = 16
 )
@@ -46,7 +46,7 @@ type Options struct {
 	// Count is told of each request that was sent: the answer's status, 0 if there was
 	// none, and whether the answer was a limit. It may be nil.
 	Count func(status int, limited bool)
-	// Timeout bounds a request; 0: DefaultTimeout.
+	// Timeout bounds a request; 0: defaultTimeout.
 	Timeout time.Duration
 }
 
@@ -72,7 +72,7 @@ func New(o Options) (*Transport, error) {
 		o.Header = func(h http.Header, token string) { h.Set("Authorization", "Bearer "+token) }
 	}
 	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = defaultTimeout
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	t := &Transport{api: api, options: o, limit: limiter{clock: o.Clock}, base: &http.Transport{

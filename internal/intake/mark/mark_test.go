@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/oneslot/oneslot/internal/intake/mark"
+	"github.com/oneslot/oneslot/internal/markup"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -79,5 +80,19 @@ func TestOwn(t *testing.T) {
 	}
 	if !o.App("", "12") || !o.App("OUR-APP") || o.App("1") || o.App() || o.App("") {
 		t.Error("apps")
+	}
+}
+
+// C31: the login of an app, which is what forges show of it, names the app itself, too.
+func TestOwn_TheLoginOfAnApp(t *testing.T) {
+	o := mark.Own{Logins: []string{"our-app[bot]"}, Apps: []string{"our-app[bot]"}}
+	if !o.Login("our-app[bot]") || !o.Login("Our-App[Bot]") || o.Login("our-app") { // that is a person
+		t.Error("logins")
+	}
+	if !o.App("7", "Our-App") || o.App("our") {
+		t.Error("apps")
+	}
+	if !markup.Mentions(markup.Spoken("@our-app please"), o.Names()...) || markup.Mentions(markup.Spoken("@our-appendix"), o.Names()...) {
+		t.Error("mentions")
 	}
 }

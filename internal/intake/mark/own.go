@@ -1,11 +1,14 @@
 package mark
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Own is what oneslot acts as, and so never listens to.
 type Own struct {
 	Logins []string
-	Apps   []string // ids or slugs
+	Apps   []string // ids, slugs, or the logins that those have: "SLUG[bot]"
 }
 
 // Login reports whether a login is one of ours, or that of an app of ours.
@@ -18,8 +21,8 @@ func (o Own) Login(login string) bool {
 			return true
 		}
 	}
-	slug, bot := strings.CutSuffix(login, "[bot]")
-	return bot && o.App(slug)
+	app := slug(login)
+	return app != login && o.App(app)
 }
 
 // Written reports whether a text is one of those that oneslot writes on forges, by
@@ -31,7 +34,7 @@ func Written(text string) bool { return strings.HasPrefix(text, "<!-- oneslot:")
 func (o Own) App(names ...string) bool {
 	for _, own := range o.Apps {
 		for _, name := range names {
-			if name != "" && strings.EqualFold(own, name) {
+			if name != "" && strings.EqualFold(slug(own), name) {
 				return true
 			}
 		}
@@ -40,4 +43,18 @@ func (o Own) App(names ...string) bool {
 }
 
 // Names are all that we are called by.
-func (o Own) Names() []string { return append(append([]string(nil), o.Logins...), o.Apps...) }
+func (o Own) Names() []string {
+	names := slices.Clone(o.Logins)
+	for _, app := range o.Apps {
+		names = append(names, slug(app))
+	}
+	return names
+}
+
+// slug is an app's without the end that its login has.
+func slug(app string) string {
+	if n := len(app) - len("[bot]"); n >= 0 && strings.EqualFold(app[n:], "[bot]") {
+		return app[:n]
+	}
+	return app
+}

@@ -18,9 +18,9 @@ func (p *Poller) Adopt(old *Poller, afresh bool) {
 }
 
 func (s *source) adopt(was *source, afresh bool) {
-	s.repos, s.first, s.warned, s.fails, s.until = was.repos, was.first, was.warned, was.fails, was.limited()
+	s.repos, s.known, s.first, s.warned, s.fails, s.until = was.repos, was.known, was.first, was.warned, was.fails, was.limited()
 	if slices.Equal(s.Repos, was.Repos) {
-		s.asked = was.asked
+		s.again = was.again
 	}
 	every := slices.Equal(s.o.Every, was.o.Every)
 	for _, r := range s.repos {

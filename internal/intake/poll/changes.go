@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -41,9 +42,20 @@ func (p *pass) rebuild() error {
 	if p.src.count("open", err); err != nil {
 		return err
 	}
+	listed := map[slot.Ref]bool{} // and whether more is said there than is known
+	for _, t := range c.Threads {
+		listed[t.Ref] = !p.settled(t)
+	}
 	var standing []forge.Thread
 	for _, t := range open {
-		if p.mine(t.Ref) && t.State == forge.Open {
+		more, in := listed[t.Ref]
+		switch {
+		case !p.mine(t.Ref) || t.State != forge.Open:
+		case known && more: // how it stood is not known: anything may have happened to it
+		case known && !t.Updated.Before(p.since) && !p.settled(t):
+			c.Threads = append(c.Threads, t) // it changed between the two lists: as above
+		case !known && !in && !t.Created.Before(cmp.Or(c.At, p.since)): // made between the two: it is news in the next
+		default:
 			r.threads[t.Ref] = note(nil, t, sumAt(t, c.At), p.now)
 			r.threads[t.Ref].old, r.threads[t.Ref].first = !known, !known
 			standing = append(standing, t)
@@ -51,11 +63,6 @@ func (p *pass) rebuild() error {
 	}
 	p.after(func() { r.ready = true })
 	if known {
-		for _, t := range c.Threads {
-			if !p.settled(t) {
-				delete(r.threads, t.Ref) // anything may have happened to it
-			}
-		}
 		return p.work(c)
 	}
 	for _, t := range standing {

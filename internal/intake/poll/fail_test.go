@@ -1,8 +1,10 @@
 package poll
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +156,98 @@ func TestOneNameCannotBeRead(t *testing.T) {
 		b.tick()
 		if calls := b.asked(); !strings.Contains(strings.Join(calls, "\n"), "open octo/two") {
 			b.Errorf("%q", calls)
+		}
+	})
+}
+
+// partly is a forge with one owner whose repositories may not be listed.
+type partly struct {
+	*fake
+	owner string
+}
+
+func (p *partly) Repos(ctx context.Context, globs []string) ([]forge.Repo, error) {
+	list, err := p.fake.Repos(ctx, globs)
+	if p.owner == "" {
+		return list, err
+	}
+	return slices.DeleteFunc(list, func(r forge.Repo) bool { return strings.HasPrefix(r.Name, host+"/"+p.owner+"/") }),
+		&forge.Error{Kind: forge.ErrForbidden, Op: "list the repositories of " + p.owner}
+}
+
+// An owner who cannot be read keeps nobody else's repositories from being polled, new
+// ones included; his own go on; and he is not asked for at each tick.
+func TestOneOwnerCannotBeRead(t *testing.T) {
+	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
+		f := &partly{b.fake, "other"}
+		b.o.Sources[0].Client, b.o.Sources[0].Repos = f, []string{"octo/*", "other/*"}
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "2", Name: host + "/other/two"})
+		lists := 0
+		polled := func(minutes int) map[string]bool {
+			seen := map[string]bool{}
+			lists = 0
+			for range minutes {
+				b.tick()
+				for _, call := range b.asked() {
+					if what, repo, _ := strings.Cut(call, " "); what == "repos" {
+						lists++
+					} else {
+						seen[repo] = true
+					}
+				}
+			}
+			return seen
+		}
+		if got := polled(20); !got["octo/hello"] || got["other/two"] || lists != 4 {
+			b.Errorf("%v, %d lists", got, lists)
+		}
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "3", Name: host + "/octo/new"})
+		if got := polled(20); !got["octo/hello"] || !got["octo/new"] || lists != 4 {
+			b.Errorf("%v, %d lists", got, lists)
+		}
+		f.owner = "" // it is mended
+		if got := polled(60); !got["other/two"] || lists != 1 {
+			b.Errorf("%v, %d lists", got, lists)
+		}
+		f.owner = "octo"
+		if got := polled(60); !got["octo/hello"] || !got["octo/new"] || !got["other/two"] {
+			b.Errorf("%v", got)
+		}
+		if n := strings.Count(b.log.String(), "could not be read"); n != 2 {
+			b.Errorf("logged %d times:\n%s", n, b.log.String())
+		}
+	})
+}
+
+// C46: a repository that was there and is not now may only be out of sight: it is not
+// forgotten, and asked for again soon.
+func TestC46_OutOfSightForAWhile(t *testing.T) {
+	in(t, []slot.EventKind{slot.Labeled}, func(b *bench) {
+		b.o.Sources[0].Repos = []string{"Octo/Hello", "octo/later"}
+		b.put(issue(1))
+		time.Sleep(time.Hour)
+		b.want(b.tick(), "")
+		gone := &forge.Error{Kind: forge.ErrNotFound, Op: "repo", Status: 404}
+		for _, call := range []string{"repo", "changed"} {
+			b.fail[call+" "+name] = gone
+		}
+		for range 2 {
+			time.Sleep(refresh)
+			b.Tick(b.Context()) //nolint:errcheck // it fails
+		}
+		b.edit(ref(1), func(t *forge.Thread) { t.Labels = []string{"agent"} })
+		clear(b.fail)
+		b.asked()
+		b.want(b.soon(), "labeled #1")
+		if calls := strings.Join(b.asked(), " "); strings.Contains(calls, "open octo/hello") {
+			b.Errorf("all of it was read anew: %s", calls)
+		}
+		b.fake.repos = append(b.fake.repos, forge.Repo{ID: "2", Name: host + "/octo/later"})
+		for range 6 {
+			b.tick()
+		}
+		if calls := strings.Join(b.asked(), " "); !strings.Contains(calls, "open octo/later") {
+			b.Errorf("a right that was given is found late: %s", calls)
 		}
 	})
 }

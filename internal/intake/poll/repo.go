@@ -43,10 +43,13 @@ type repo struct {
 
 func newRepo(s *source, f forge.Repo) *repo {
 	return &repo{
-		Repo: f, src: s, key: "poll " + s.Host + " " + cmp.Or(f.ID, f.Name),
+		Repo: f, src: s, key: "poll " + s.Host + " " + keyOf(f),
 		threads: map[slot.Ref]*thread{}, tries: map[slot.Ref]int{}, withheld: map[string]bool{}, turn: turnOf(f.Name),
 	}
 }
+
+// keyOf tells repositories of a forge apart.
+func keyOf(f forge.Repo) string { return cmp.Or(f.ID, f.Name) }
 
 // tick looks at the repository once.
 func (r *repo) tick(ctx context.Context) error {

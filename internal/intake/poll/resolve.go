@@ -14,7 +14,7 @@ import (
 // resolve finds the repositories that the patterns stand for. As long as that cannot be
 // read, those known before are polled.
 func (s *source) resolve(ctx context.Context) error {
-	if !s.asked.IsZero() && time.Since(s.asked) < refresh {
+	if time.Now().Before(s.again) {
 		return nil
 	}
 	found, err := s.lookRepos(ctx)
@@ -22,61 +22,80 @@ func (s *source) resolve(ctx context.Context) error {
 		s.fails = say.Error()
 		s.o.Log.Warn("the repositories to poll could not be read", "forge", s.Host, "error", say)
 	}
-	switch {
-	case ctx.Err() != nil || errors.Is(err, forge.ErrLimited):
+	if ctx.Err() != nil || errors.Is(err, forge.ErrLimited) {
 		return err
-	case err == nil:
-		s.asked, s.fails = time.Now(), ""
-	default:
-		for _, r := range s.repos {
-			found = append(found, r.Repo)
-		}
 	}
-	if s.repos = s.keep(ctx, found); len(s.repos) == 0 {
+	if err == nil {
+		s.fails = ""
+	}
+	s.repos = s.keep(ctx, found)
+	switch {
+	case err == nil && !s.missing():
+		s.again = time.Now().Add(refresh)
+	case err == nil, final(err) && len(s.repos) > 0:
+		s.again = time.Now().Add(refreshSoon)
+	case len(s.repos) == 0:
 		return err
 	}
 	return nil
 }
 
 // lookRepos reads patterns by one list, and plain names one by one: a repository that
-// was renamed is found by its old name, and one that is not ours is in no list.
+// was renamed is found by its old name, and one that is not ours is in no list. Where
+// the answer is none, it is what was known before; with the error.
 func (s *source) lookRepos(ctx context.Context) ([]forge.Repo, error) {
 	var globs []string
-	var found []forge.Repo
+	var found, before []forge.Repo
 	var failed error
 	for _, pattern := range s.Repos {
-		if strings.ContainsAny(pattern, `*?[\`) {
-			globs = append(globs, strings.ToLower(pattern))
+		if pattern = strings.ToLower(pattern); strings.ContainsAny(pattern, `*?[\`) {
+			globs = append(globs, pattern)
 			continue
 		}
-		r, err := s.Client.Repo(ctx, s.Host+"/"+strings.ToLower(pattern))
-		s.count("repo", err)
-		switch {
-		case err == nil:
+		r, err := s.Client.Repo(ctx, s.Host+"/"+pattern)
+		if s.count("repo", err); err == nil {
+			s.known[pattern] = []forge.Repo{r}
 			found = append(found, r)
-		case !final(err):
+		} else { // it may only be out of sight
+			before = append(before, s.known[pattern]...)
+		}
+		if err != nil && !final(err) {
 			failed = errors.Join(failed, err)
 			continue
 		}
 		s.warn(pattern, err == nil)
 	}
 	if len(globs) == 0 || errors.Is(failed, forge.ErrLimited) {
-		return found, failed
+		return add(found, before), failed
 	}
 	all, err := s.Client.Repos(ctx, globs)
-	if s.count("repos", err); err != nil {
-		return found, errors.Join(failed, err)
-	}
+	s.count("repos", err)
 	for _, glob := range globs {
-		n := len(found)
-		for _, r := range all {
-			if r.Matches(glob) {
-				found = append(found, r)
-			}
+		list := slices.DeleteFunc(slices.Clone(all), func(r forge.Repo) bool { return !r.Matches(glob) })
+		if err == nil {
+			s.warn(glob, len(list) > 0)
+		} else { // the list may have only some of them
+			list = add(list, s.known[glob])
 		}
-		s.warn(glob, len(found) > n)
+		s.known[glob] = list
+		found = append(found, list...)
 	}
-	return found, failed
+	return add(found, before), errors.Join(failed, err)
+}
+
+// add adds what is not in a list yet.
+func add(list, more []forge.Repo) []forge.Repo {
+	for _, r := range more {
+		if !slices.ContainsFunc(list, func(o forge.Repo) bool { return keyOf(o) == keyOf(r) }) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// missing reports whether a pattern matches nothing.
+func (s *source) missing() bool {
+	return slices.ContainsFunc(s.Repos, func(pattern string) bool { return s.warned[strings.ToLower(pattern)] })
 }
 
 // warn says once of a pattern that it matches nothing.

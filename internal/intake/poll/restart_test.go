@@ -1,8 +1,10 @@
 package poll
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +51,67 @@ func TestC26_WhatAStoppedDaemonMissed(t *testing.T) {
 					}
 					b.want(b.news(), "") // all is sent once more, and known
 				}
+			})
+		})
+	}
+}
+
+// gapped has something happen between the list of changes and that of what is open.
+type gapped struct {
+	*fake
+	between func()
+}
+
+func (g *gapped) Open(ctx context.Context, repo string) ([]forge.Thread, error) {
+	if f := g.between; f != nil {
+		g.between = nil
+		f()
+	}
+	return g.fake.Open(ctx, repo)
+}
+
+// P4, C26: what happens between the two lists of a start is in the second alone, and is
+// news all the same; also of what was in the first.
+func TestC26_BetweenTheListsOfAStart(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		t.Run(fmt.Sprintf("known=%v", known), func(t *testing.T) {
+			in(t, []slot.EventKind{slot.Opened, slot.Labeled, slot.Closed}, func(b *bench) {
+				for n := range 3 {
+					b.put(issue(n + 1))
+				}
+				time.Sleep(time.Hour)
+				if known {
+					b.want(b.tick(), "")
+					b.want(b.tick(), "")
+					time.Sleep(time.Hour)
+				}
+				label := func(n int, name string) {
+					b.edit(ref(n), func(t *forge.Thread) { t.Labels = append(t.Labels, name) })
+				}
+				label(3, "old")
+				time.Sleep(5 * time.Second)
+				b.o.Sources[0].Client = &gapped{b.fake, func() {
+					time.Sleep(5 * time.Second)
+					i := issue(7)
+					i.Labels = []string{"agent"}
+					b.put(i)
+					label(1, "agent")
+					label(3, "new")
+					b.end(2, forge.Closed)
+				}}
+				b.restart()
+				var all []string
+				for range 5 {
+					if err := b.Tick(b.Context()); err != nil {
+						b.Error(err)
+					}
+					if news := b.news(); news != "" {
+						all = append(all, strings.Split(news, ", ")...)
+					}
+					time.Sleep(time.Minute)
+				}
+				slices.Sort(all)
+				b.want(strings.Join(all, ", "), "closed #2, labeled #1, labeled #3, labeled #3, labeled #7, opened #7")
 			})
 		})
 	}

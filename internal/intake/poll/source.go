@@ -17,8 +17,10 @@ const (
 	// catchUp is Source.CatchUp by default: with a look of two requests and a tick of
 	// two minutes not more than what GitHub lets a token ask.
 	catchUp = 80
-	// refresh is how often the patterns of repositories are read anew.
-	refresh = time.Hour
+	// refresh is how often the patterns of repositories are read anew, and refreshSoon
+	// how often when some could not be read, or match nothing.
+	refresh     = time.Hour
+	refreshSoon = 5 * time.Minute
 )
 
 // source is one forge and what is remembered of it.
@@ -26,11 +28,12 @@ type source struct {
 	Source
 	o *Options
 
-	repos  []*repo // as of the last refresh
-	asked  time.Time
-	warned map[string]bool // patterns that match nothing
-	first  int             // who is first in turn next time
-	behind atomic.Int64    // what is left of CatchUp
+	repos  []*repo                 // as of the last refresh
+	known  map[string][]forge.Repo // what each pattern stood for then
+	again  time.Time               // when the next one is
+	warned map[string]bool         // patterns that match nothing
+	first  int                     // who is first in turn next time
+	behind atomic.Int64            // what is left of CatchUp
 
 	mu    sync.Mutex
 	until time.Time // a limit of the forge
@@ -42,7 +45,7 @@ func newSource(o *Options, s Source) *source {
 	if s.CatchUp <= 0 {
 		s.CatchUp = catchUp
 	}
-	return &source{Source: s, o: o, warned: map[string]bool{}}
+	return &source{Source: s, o: o, known: map[string][]forge.Repo{}, warned: map[string]bool{}}
 }
 
 // tick looks at all repositories once.

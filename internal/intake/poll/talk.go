@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -22,7 +23,8 @@ type words struct {
 	text     string
 	updated  string // as the forge wrote it
 	created  time.Time
-	bareHook bool // webhooks of it have no id
+	sha      string // what a review is of; empty: the head of now
+	bareHook bool   // webhooks of it have no id
 }
 
 // lookRemarks finds comments that are new or were changed.
@@ -84,7 +86,7 @@ func (p *pass) say(t *thread, w words, kind slot.EventKind, line, when string) {
 	if w.bareHook {
 		id = ""
 	}
-	f.Fingerprint = mark.Said(kind, id, when, t.sha, w.by.Login, w.text)
+	f.Fingerprint = mark.Said(kind, id, when, cmp.Or(w.sha, t.sha), w.by.Login, w.text)
 	p.add(f)
 }
 
@@ -105,8 +107,9 @@ func (p *pass) lookReviews(t *thread) error {
 	for _, talk := range all.Unresolved {
 		c := talk.Last
 		w := words{by: c.Author, id: c.ID, text: c.Body, updated: c.UpdatedText, created: c.Created}
-		if p.remark(t, w, slot.ReviewComment) {
-			p.say(t, w, slot.ReviewComment, "", w.updated) // and it is unresolved
+		// A command counts while it is fresh, as any; unresolved it is for as long as it is.
+		if c.Created.Before(p.since) || p.remark(t, w, slot.ReviewComment) {
+			p.say(t, w, slot.ReviewComment, "", written(c.Created))
 		}
 	}
 	for i := range p.found[n:] {
@@ -124,7 +127,7 @@ func unresolved(all forge.Reviews, id string) bool {
 // review tells of a verdict. Changes that were asked for stay true until the reviewer
 // says otherwise; all else counts when it is fresh.
 func (p *pass) review(t *thread, r forge.Review, fresh bool) {
-	w := words{by: r.Author, id: r.ID, text: r.Body, updated: r.UpdatedText, created: r.At, bareHook: p.src.bareReviews()}
+	w := words{by: r.Author, id: r.ID, text: r.Body, updated: r.UpdatedText, created: r.At, sha: r.Sha, bareHook: p.src.bareReviews()}
 	if w.updated == "" {
 		w.updated = written(r.At)
 	}

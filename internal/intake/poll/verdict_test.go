@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/intake/hook"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // C01, C02: GitLab's verdicts have no id. One verdict is one event, by whatever path; two
@@ -49,4 +51,59 @@ func TestC01_GitLabsVerdicts(t *testing.T) {
 		}
 		seen[want.Fingerprint] = c.by + " at " + c.at
 	}
+}
+
+// C24: a verdict stays the same one when commits are pushed after it, on every forge.
+func TestC24_AVerdictBeforeAPush(t *testing.T) {
+	for _, kind := range []string{"github", "forgejo"} {
+		t.Run(kind, func(t *testing.T) {
+			in(t, []slot.EventKind{slot.ChangesRequested}, func(b *bench) {
+				b.o.Sources[0].Type = kind
+				b.put(pull(2))
+				time.Sleep(time.Hour)
+				b.want(b.tick(), "")
+				judge := func(id int64) {
+					now := time.Now().Truncate(time.Second)
+					b.reviews[ref(2)] = forge.Reviews{Reviews: []forge.Review{{
+						ID: id, Author: author, State: "changes_requested", Sha: b.threads[ref(2)].Head.Sha, At: now, UpdatedText: written(now),
+					}}}
+					b.edit(ref(2), func(*forge.Thread) {})
+				}
+				judge(9)
+				b.want(b.soon(), "changes_requested #2!")
+				for n := range 3 {
+					b.edit(ref(2), func(t *forge.Thread) { t.Head.Sha = sha(100 + n) })
+					b.want(b.soon(), "")
+				}
+				judge(10)
+				b.want(b.soon(), "changes_requested #2!")
+			})
+		})
+	}
+}
+
+// C27: a command in a thread that nobody resolved counts once, while it is fresh; the
+// thread counts for as long as it stands.
+func TestC27_AnOldCommandInAnUnresolvedThread(t *testing.T) {
+	in(t, nil, func(b *bench) {
+		say := func(id int64) {
+			now := time.Now().Truncate(time.Second)
+			b.reviews[ref(2)] = forge.Reviews{Known: true, Unresolved: []forge.Talk{{ID: "x", Last: forge.Comment{
+				ID: id, Author: author, Body: "/run", Created: now, Updated: now, UpdatedText: written(now)}}}}
+		}
+		b.put(pull(2))
+		say(70)
+		time.Sleep(90 * 24 * time.Hour)
+		b.want(b.tick(), "review_comment #2!")
+		say(71)
+		b.edit(ref(2), func(*forge.Thread) {})
+		b.want(b.soon(), "command #2, review_comment #2!")
+		b.desk.known = map[string]bool{} // as a queue forgets, after a while
+		time.Sleep(time.Hour)
+		again := ""
+		for range 3 * rotate {
+			again += b.tick()
+		}
+		b.want(again, "review_comment #2!")
+	})
 }

@@ -15,7 +15,7 @@ const maxFile = 64 << 10
 // that was replaced counts at once; one line end at its end is dropped.
 func File(path string) Plain {
 	return func() (string, error) {
-		text, err := ReadFile(path)
+		text, err := readFile(path)
 		if err != nil {
 			return "", err
 		}
@@ -48,8 +48,8 @@ func (p Plain) Token(context.Context) (string, error) { return p() }
 // Renew implements transport.TokenSource.
 func (p Plain) Renew(context.Context, string) (string, error) { return p() }
 
-// ReadFile reads a file with a token or a key. Its errors repeat nothing of it.
-func ReadFile(path string) ([]byte, error) {
+// readFile reads a file with a token or a key. Its errors repeat nothing of it.
+func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
