@@ -260,7 +260,7 @@ func (t *thread) reserver(tb testing.TB, login string, change ...func(*Options))
 	o := Options{
 		Forge: host, Thread: t.as(login), Clock: newBubble(), Log: slog.New(slog.DiscardHandler), Dir: tb.TempDir(),
 		Caps: forge.Capabilities{Lags: true, Locks: true, Limits: forge.Limits{Comment: 65536}},
-		Key:  testKey, Host: "host-" + login, Low: DefaultLow, High: DefaultHigh, DeleteAtEnd: true,
+		Key:  testKey, Host: "host-" + login, Low: defaultLow, High: defaultHigh, DeleteAtEnd: true,
 	}
 	for _, c := range change {
 		c(&o)

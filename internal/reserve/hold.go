@@ -110,7 +110,8 @@ func (r *Reserver) finish(ctx context.Context, e *entry) error {
 	err := r.insist(ctx, func(ctx context.Context) error {
 		_, err := r.o.Thread.EditComment(ctx, e.Ref, e.Comment, r.body(next))
 		if errors.Is(err, forge.ErrNotFound) {
-			return nil // somebody deleted it
+			// Somebody deleted it, or we may not see it now: this tells them apart.
+			return r.o.Thread.DeleteComment(ctx, e.Ref, e.Comment)
 		}
 		return err
 	})

@@ -38,7 +38,7 @@ func TestTendRenews(t *testing.T) {
 		r, _ := won(t, th, "ann")
 		other := again(t, th, r)
 		for range 6 {
-			time.Sleep(DefaultTTL/3 - time.Minute)
+			time.Sleep(defaultTTL/3 - time.Minute)
 			if err := other.Tend(t.Context(), lives); err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestTendLeavesTheDead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := newThread()
 		r, _ := won(t, th, "ann")
-		time.Sleep(DefaultTTL / 2)
+		time.Sleep(defaultTTL / 2)
 		for _, alive := range []Alive{dead, func(context.Context, string) (bool, error) { return true, slot.ErrUnknown }} {
 			if err := r.Tend(t.Context(), alive); err != nil {
 				t.Fatal(err)
@@ -83,7 +83,7 @@ func TestC17_LapsesByAge(t *testing.T) {
 		th := newThread()
 		ann, _ := won(t, th, "ann")
 		bob := th.reserver(t, "bob")
-		time.Sleep(DefaultTTL - time.Minute)
+		time.Sleep(defaultTTL - time.Minute)
 		var busy *BusyError
 		if _, err := bob.Take(t.Context(), ask(t, "c2")); !errors.As(err, &busy) {
 			t.Fatalf("before it is over: %v", err)
@@ -148,7 +148,7 @@ func TestLateRenewalIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := newThread()
 		r, _ := won(t, th, "ann")
-		time.Sleep(DefaultTTL - time.Minute)
+		time.Sleep(defaultTTL - time.Minute)
 		th.fault = func(_ context.Context, _, op string, after bool) error {
 			if op == "edit" && after {
 				time.Sleep(2 * time.Minute) // frozen

@@ -30,16 +30,16 @@ type Conversation interface {
 
 // Defaults and bounds of the times.
 const (
-	DefaultLow  = 5 * time.Second
-	DefaultHigh = 15 * time.Second
-	DefaultTTL  = 2 * time.Hour
-	// DefaultPosting is P, unless four times the settling wait is more.
-	DefaultPosting = time.Minute
-	// MinPosting is the shortest P whose margin covers a clock that shows whole
+	defaultLow  = 5 * time.Second
+	defaultHigh = 15 * time.Second
+	defaultTTL  = 2 * time.Hour
+	// defaultPosting is P, unless four times the settling wait is more.
+	defaultPosting = time.Minute
+	// minPosting is the shortest P whose margin covers a clock that shows whole
 	// seconds.
-	MinPosting = 4 * time.Second
-	// MinKey is the shortest key, in bytes.
-	MinKey = 16
+	minPosting = 4 * time.Second
+	// minKey is the shortest key, in bytes.
+	minKey = 16
 )
 
 // Options say how reservations are made at one forge.
@@ -53,7 +53,7 @@ type Options struct {
 	// Dir is where records lie; it may be shared by the forges of one state folder,
 	// and is made if it is missing.
 	Dir string
-	// Key is the MAC's, shared by all hosts; at least MinKey bytes.
+	// Key is the MAC's, shared by all hosts; at least minKey bytes.
 	Key []byte
 	// Host is the label shown in our comments.
 	Host string
@@ -61,8 +61,8 @@ type Options struct {
 	// Low and High bound the settling wait, which is paid only where the forge's
 	// lists can be behind a write (Caps.Lags). Both 0: never.
 	Low, High time.Duration
-	TTL       time.Duration // 0: DefaultTTL; at least four times P
-	// Posting is P at its least; 0: DefaultPosting. Tests make it shorter.
+	TTL       time.Duration // 0: defaultTTL; at least four times P
+	// Posting is P at its least; 0: defaultPosting. Tests make it shorter.
 	Posting time.Duration
 
 	// Report is told what a person may want to know; nil: nobody is. It must not call
@@ -98,10 +98,10 @@ type Reserver struct {
 // New checks the options. Its errors match slot.ErrConfig.
 func New(o Options) (*Reserver, error) {
 	if o.TTL == 0 {
-		o.TTL = DefaultTTL
+		o.TTL = defaultTTL
 	}
 	if o.Posting == 0 {
-		o.Posting = DefaultPosting
+		o.Posting = defaultPosting
 	}
 	low, high := o.Low, o.High
 	if !o.Caps.Lags {
@@ -116,11 +116,11 @@ func New(o Options) (*Reserver, error) {
 	switch {
 	case o.Thread == nil || o.Clock == nil || o.Log == nil || o.Forge == "" || !filepath.IsAbs(o.Dir):
 		return bad("forge, clock, log and an absolute folder are needed")
-	case len(o.Key) < MinKey:
-		return bad("the key has %d bytes; all hosts must share one of at least %d", len(o.Key), MinKey)
+	case len(o.Key) < minKey:
+		return bad("the key has %d bytes; all hosts must share one of at least %d", len(o.Key), minKey)
 	case o.Low < 0 || o.High < o.Low:
 		return bad("recheck %v-%v is no range", o.Low, o.High)
-	case o.Posting < MinPosting || r.rules.posting > maxTime:
+	case o.Posting < minPosting || r.rules.posting > maxTime:
 		return bad("a posting time of %v is out of range", o.Posting)
 	case o.TTL < 4*r.rules.posting || o.TTL > maxTime:
 		return bad("ttl %v must be at least %v and at most %v", o.TTL, 4*r.rules.posting, maxTime)

@@ -32,7 +32,7 @@ func TestC40_ARenamedRepositoryIsOne(t *testing.T) {
 			if by, err := bob.Peek(t.Context(), anew); err != nil || by.Login != "ann" {
 				t.Errorf("a look under the new name: %v, %v", by, err)
 			}
-			time.Sleep(DefaultTTL / 3)
+			time.Sleep(defaultTTL / 3)
 			if err := ann.Tend(t.Context(), lives); err != nil { // under the old name
 				t.Fatal(err)
 			}

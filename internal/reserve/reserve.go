@@ -170,6 +170,7 @@ func (c *contender) post(ctx context.Context) (err error) {
 	case err == nil:
 		err = c.posted(made.ID)
 		if by := made.Author.Login; err == nil && by != "" && !strings.EqualFold(by, c.login) { // no reader would count it
+			c.me.forget() // the token is another account's by now: the next try asks
 			err = unknown("reserve "+c.ask.Ref.String(), fmt.Errorf("our comment is by %s, and the token says that we are %s", by, c.login))
 		}
 		return err
@@ -309,4 +310,10 @@ func (l *login) get(ctx context.Context, t Conversation) (string, error) {
 		err = fmt.Errorf("%w: the forge names no login", slot.ErrUnknown)
 	}
 	return name, err
+}
+
+func (l *login) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.name = ""
 }

@@ -19,7 +19,7 @@ func TestAloneWins(t *testing.T) {
 		change   func(*Options)
 		min, max time.Duration
 	}{
-		"lists lag": {func(*Options) {}, DefaultLow, DefaultHigh},
+		"lists lag": {func(*Options) {}, defaultLow, defaultHigh},
 		"no lag":    {noLag, 0, 0},
 		"recheck 0": {func(o *Options) { o.Low, o.High = 0, 0 }, 0, 0},
 	} {
@@ -36,7 +36,7 @@ func TestAloneWins(t *testing.T) {
 					t.Errorf("it took %v", d)
 				}
 				wantBodies(t, th, "state=running")
-				if left := held.Until - r.o.Clock.Boot(); left < DefaultTTL-time.Minute || left > DefaultTTL {
+				if left := held.Until - r.o.Clock.Boot(); left < defaultTTL-time.Minute || left > defaultTTL {
 					t.Errorf("good for %v", left)
 				}
 				if err := r.End(t.Context(), "c1", End{Outcome: "done"}); err != nil {

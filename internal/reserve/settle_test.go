@@ -235,7 +235,7 @@ func TestSweepOfSomeRefs(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked := th.count("list") + th.count("delete")
-		time.Sleep(DefaultTTL / 2)
+		time.Sleep(defaultTTL / 2)
 		err = errors.Join(r.Tend(t.Context(), lives, other), r.Tidy(t.Context(), dead, other))
 		if n := th.count("list") + th.count("delete"); err != nil || n != asked {
 			t.Errorf("%v, %d requests", err, n-asked)
@@ -257,11 +257,57 @@ func TestLostIsReported(t *testing.T) {
 		r, held := won(t, th, "ann", reports(&told))
 		th.note(held.Comment).gone = time.Now()
 		for range 5 {
-			time.Sleep(DefaultTTL / 3)
+			time.Sleep(defaultTTL / 3)
 			r.Tend(t.Context(), lives) //nolint:errcheck // it is told elsewhere
 		}
 		if len(told) != 1 || told[0].What != "lost" || told[0].Claim != "c1" || told[0].Path != slot.PathPoll {
 			t.Errorf("told: %+v", told)
+		}
+	})
+}
+
+// P8: a comment that cannot be seen for a moment is not one that was deleted.
+func TestEnd_NotSeenIsNotGone(t *testing.T) {
+	for _, deleted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			th := newThread()
+			r := th.reserver(t, "ann", func(o *Options) { o.DeleteAtEnd = deleted })
+			if _, err := r.Take(t.Context(), ask(t, "c1")); err != nil {
+				t.Fatal(err)
+			}
+			th.fault = faulty("", &forge.Error{Kind: forge.ErrNotFound, Op: "x", Status: 404})
+			if err := r.End(t.Context(), "c1", End{Outcome: "done"}); !errors.Is(err, slot.ErrUnknown) || records(t, r) != 1 {
+				t.Errorf("delete_at_end %v: %v, and %d records", deleted, err, records(t, r))
+			}
+			th.fault = nil
+			if err := r.End(t.Context(), "c1", End{Outcome: "done"}); err != nil || records(t, r) != 0 {
+				t.Errorf("delete_at_end %v: %v, and %d records", deleted, err, records(t, r))
+			}
+			if _, err := th.reserver(t, "bob").Take(t.Context(), ask(t, "c2")); err != nil {
+				t.Errorf("delete_at_end %v: the next host: %v", deleted, err)
+			}
+		})
+	}
+}
+
+// The token of another account is noticed by the first comment that it makes.
+func TestTake_AnotherAccountsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := newThread()
+		s := th.as("ann")
+		r := th.reserver(t, "ann", func(o *Options) { o.Thread = s })
+		if _, err := r.Take(t.Context(), ask(t, "c1")); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.End(t.Context(), "c1", End{Outcome: "done"}); err != nil {
+			t.Fatal(err)
+		}
+		s.login = "bob"
+		if _, err := r.Take(t.Context(), ask(t, "c2")); !errors.Is(err, slot.ErrUnknown) {
+			t.Errorf("signed for somebody else: %v", err)
+		}
+		if _, err := r.Take(t.Context(), ask(t, "c3")); err != nil {
+			t.Errorf("once it is known: %v", err)
 		}
 	})
 }
