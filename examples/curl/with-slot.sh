@@ -4,6 +4,9 @@
 #
 #   with-slot.sh octo-org/octo-repo#12 ./read-plan-act.sh
 #
+# It asks the claim store only: gates and reservation comments are asked by `oneslot
+# run`, `claim` and `peek`, not here.
+#
 # ONESLOT_API is the server (http://127.0.0.1:7180), ONESLOT_API_TOKEN its token if
 # it wants one, SLOT_TTL how long the slot stays ours without a word (60s).
 #
