@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -251,21 +252,21 @@ func (d *Dispatcher) round(ctx context.Context) time.Duration {
 			busy = append(busy, l.Item.ID)
 		}
 		if len(looks) < free { // that was all
-			return d.untilNext(ctx, busy, len(full) > 0)
+			return d.untilNext(ctx, busy, full)
 		}
 	}
 	return longest
 }
 
-func (d *Dispatcher) untilNext(ctx context.Context, busy []int64, full bool) time.Duration {
+func (d *Dispatcher) untilNext(ctx context.Context, busy []int64, full []string) time.Duration {
 	wait := longest
-	if full {
+	if len(full) > 0 {
 		wait = fullFor
 	}
 	if _, first := d.resting(); first > 0 {
 		wait = min(wait, first)
 	}
-	due, err := d.Queue.NextDue(ctx, busy)
+	due, err := d.Queue.NextDue(ctx, busy, full)
 	switch {
 	case err != nil:
 		return time.Second
@@ -282,7 +283,7 @@ func (d *Dispatcher) hand(ctx context.Context, l queue.Look) {
 	d.inHand[l.Item.ID] = true
 	d.mu.Unlock()
 	d.work.Go(func() {
-		written := d.try(context.WithoutCancel(ctx), l)
+		written := d.try(ctx, l)
 		d.tried(l.Item.ID, written)
 		<-d.slots
 		d.Nudge()
@@ -319,9 +320,11 @@ func (d *Dispatcher) crowded(ref slot.Ref, l claim.Limits, rooms int64) {
 		return
 	}
 	d.full.until = d.Clock.Boot() + fullFor
-	if l.PerRepo > 0 && len(d.full.repos) < 64 {
-		d.full.repos = append(d.full.repos, ref.Repo())
-	} else {
+	switch repo := ref.Repo(); {
+	case l.PerRepo > 0 && slices.Contains(d.full.repos, repo):
+	case l.PerRepo > 0 && len(d.full.repos) < 64:
+		d.full.repos = append(d.full.repos, repo)
+	default:
 		d.full.all = true
 	}
 }

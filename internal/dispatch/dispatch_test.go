@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/gate"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -188,5 +189,45 @@ func TestTheSweepTellsWhatItDid(t *testing.T) {
 	}
 	if found, err := b.Sweep(b.ctx); err != nil || len(found) != 1 || found[0].Run != run {
 		t.Errorf("%+v, %v; want that it was cleared", found, err)
+	}
+}
+
+// shut are gates that say one thing.
+type shut struct {
+	*doors
+	says gate.Decision
+}
+
+func (s shut) Decide(context.Context, gate.Ask) gate.Decision { return s.says }
+
+// A slot that is kept for a person is given to an event only after the gates let that
+// pass.
+func TestResumed_GatesAreAskedFirst(t *testing.T) {
+	b := newBench(t)
+	r := ref(t, "1")
+	req := claim.Request{Ref: r, Key: claim.NewKey(r), Kind: slot.Supervised, Run: "r1", TTL: time.Minute, Holder: slot.Holder{Host: "here", Path: slot.PathManual}}
+	_, err := b.claims.Acquire(b.ctx, req)
+	b.must("claim", err)
+	_, err = b.claims.Start(b.ctx, req.Key)
+	b.must("start", err)
+	b.accept(r)
+	b.look() // it is held
+	_, err = b.claims.Park(b.ctx, req.Key, slot.Outcome{Result: slot.Waits})
+	b.must("park", err)
+	b.Dispatcher.Gates = shut{b.gates, gate.Decision{Verdict: slot.Defer, Reason: "hours: closed", Skipped: map[string]gate.Answer{}}}
+	b.clock.Advance(gateEvery)
+	b.look()
+	s, err := b.claims.Look(b.ctx, r)
+	b.must("look", err)
+	if live := s.Live(); live == nil || live.Kind != slot.Waiting || b.item(r).Reason != "hours: closed" {
+		t.Errorf("the waiting claim: %+v; the work: %s", live, b.item(r).Reason)
+	}
+	b.Dispatcher.Gates = b.gates
+	b.clock.Advance(gateEvery)
+	b.look()
+	s, err = b.claims.Look(b.ctx, r)
+	b.must("look", err)
+	if live := s.Live(); live != nil && live.Kind == slot.Waiting {
+		t.Errorf("an event that the gates let pass did not resume it: %+v", b.item(r))
 	}
 }

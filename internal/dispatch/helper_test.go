@@ -72,13 +72,24 @@ func (b *bench) accept(ref slot.Ref) {
 func (b *bench) look() (rest time.Duration) {
 	b.Helper()
 	rest = b.round(b.ctx)
+	b.idle()
+	return rest
+}
+
+// idle waits until nothing is tried any more.
+func (b *bench) idle() {
+	b.Helper()
 	for end := time.Now().Add(10 * time.Second); len(b.slots) > 0; {
 		if time.Now().After(end) {
 			b.Fatal("a look takes for ever")
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return rest
+	b.mu.Lock() // what the tries did is seen from here on
+	defer b.mu.Unlock()
+	if len(b.inHand) > 0 {
+		b.Fatalf("it is idle, and works on %v", b.inHand)
+	}
 }
 
 func (b *bench) item(ref slot.Ref) queue.Item {

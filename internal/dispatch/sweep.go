@@ -137,7 +137,7 @@ func (d *Dispatcher) Alarm(ctx context.Context, after time.Duration) error {
 		return err
 	}
 	for _, it := range items {
-		d.Log.Warn("put off for long", "ref", it.Ref, "rule", it.Policy.Rule, "for", now.Sub(it.Deferred).Round(time.Second),
+		d.Log.Warn("deferred for long", "ref", it.Ref, "rule", it.Policy.Rule, "for", now.Sub(it.Deferred).Round(time.Second),
 			"reason", it.Reason, "detail", it.Detail, "looks", it.Defers)
 	}
 	return nil

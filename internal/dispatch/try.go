@@ -20,6 +20,7 @@ import (
 // attempt is one item on its way through the path. It belongs to one goroutine.
 type attempt struct {
 	*Dispatcher
+	life context.Context // ends when nothing more is to start
 	look queue.Look
 	plan Plan
 	run  string
@@ -39,10 +40,12 @@ type attempt struct {
 }
 
 // try is the path. It ends with a start, or with a decision that says why not; and
-// reports whether all of it could be written.
-func (d *Dispatcher) try(ctx context.Context, l queue.Look) (written bool) {
-	a := &attempt{Dispatcher: d, look: l}
-	if a.planned(ctx) && (a.busy(ctx) || a.mayGo(ctx)) && a.linked(ctx) {
+// reports whether all of it could be written. If life ends on the way, nothing is
+// started, and the item waits.
+func (d *Dispatcher) try(life context.Context, l queue.Look) (written bool) {
+	a := &attempt{Dispatcher: d, life: life, look: l}
+	ctx := context.WithoutCancel(life)
+	if a.planned(ctx) && (a.busy(ctx) || a.mayGo(ctx)) && a.linked(ctx) && life.Err() == nil {
 		if grant, ok := a.claimed(ctx); ok {
 			a.under(ctx, grant)
 		}
@@ -92,7 +95,7 @@ func (a *attempt) busy(ctx context.Context) bool {
 	a.mu.Unlock()
 	for _, ref := range refs {
 		s, err := a.Claims.Look(ctx, ref)
-		if err == nil && s.Live() != nil {
+		if live := s.Live(); err == nil && live != nil && live.Kind != slot.Waiting { // that one an event resumes
 			a.waits = true
 		}
 	}
@@ -116,8 +119,8 @@ func (a *attempt) obey(ctx context.Context, dec gate.Decision, run string) bool 
 	it := a.look.Item.ID
 	for reason, ids := range byReason(dec) {
 		sd := a.decision(slot.Skip, reason.Reason, reason.Detail, "these events are over; others go on")
-		if err := a.Queue.Skip(ctx, it, run, a.look.Last, ids, sd); err != nil {
-			a.done("skip", err)
+		err := a.Queue.Skip(ctx, it, run, a.look.Last, ids, sd)
+		if a.done("skip", err); err != nil {
 			return false
 		}
 	}
@@ -170,7 +173,7 @@ func (a *attempt) claimed(ctx context.Context) (claim.Grant, bool) {
 	a.sup = sup
 	a.run = claim.NewID()
 	a.req = claim.Request{
-		Ref: it.Ref, Key: claim.NewKey(it.Ref), Kind: slot.Supervised, Run: a.run, Rule: it.Policy.Rule,
+		Ref: it.Ref, Key: claim.NewKey(it.Ref), Kind: slot.Supervised, Run: a.run, Rule: it.Policy.Rule, Queued: true,
 		Holder: a.Holder(a.path(), filepath.Base(a.plan.Argv[0]), sup.Process),
 		Dir:    filepath.Join(a.State, "runs", a.run), Warden: a.Warden,
 		TTL: a.plan.TTL, Grace: a.plan.Grace, Limits: a.Plans.Limits(), Also: a.also,
@@ -237,9 +240,9 @@ func detail(busy *slot.BusyError) string {
 		return busy.Error()
 	}
 	if busy.Detail != "" { // it is another ref's
-		return busy.Claim.Holder.String() + ": " + busy.Detail
+		return busy.Claim.Who() + ": " + busy.Detail
 	}
-	return busy.Claim.Holder.String()
+	return busy.Claim.Who()
 }
 
 // under is the path from the granted claim on.
@@ -254,21 +257,25 @@ func (a *attempt) under(ctx context.Context, grant claim.Grant) {
 	undo, ok := a.facts(kept, grant)
 	lost := context.Cause(kept)
 	stop()
-	if !ok || lost != nil {
-		if ok {
-			undo(ctx)
+	why := "the gates did not let it start"
+	switch {
+	case lost != nil:
+		a.putBack(ctx, "facts_unknown", lost.Error())
+	case !ok: // and why is on record
+	case a.life.Err() != nil:
+		why = a.ending(ctx)
+	default:
+		err := a.start(ctx, grant)
+		if err == nil {
+			return
 		}
-		if lost != nil {
-			a.putBack(ctx, "facts_unknown", lost.Error())
-		}
-		a.giveBack(ctx, "the gates did not let it start")
-		return
+		why = err.Error()
+		a.putBack(ctx, "supervisor", why)
 	}
-	if err := a.start(ctx, grant); err != nil {
+	if ok {
 		undo(ctx)
-		a.putBack(ctx, "supervisor", err.Error())
-		a.giveBack(ctx, err.Error())
 	}
+	a.giveBack(ctx, why)
 }
 
 // facts finds out, now that nobody else can start, whether it is still to start: it
@@ -350,6 +357,14 @@ func (a *attempt) start(ctx context.Context, grant claim.Grant) error {
 // putBack has the item wait again although its run has begun.
 func (a *attempt) putBack(ctx context.Context, reason, detail string) {
 	a.done("put back", a.Queue.Defer(ctx, a.look.Item.ID, a.run, a.later(), a.decision(slot.Unknown, reason, detail, "it is looked at again; nothing is spent")))
+}
+
+// ending has the item wait for whoever works the queue next: we start nothing any more.
+func (a *attempt) ending(ctx context.Context) (why string) {
+	why = "whoever worked the queue ended before the start"
+	a.done("put back", a.Queue.Defer(ctx, a.look.Item.ID, a.run, a.Clock.Wall(),
+		a.decision(slot.Defer, "ending", why, "whoever works the queue next starts it; nothing is spent")))
+	return why
 }
 
 // laterMost bounds how far apart looks get at what cannot be found out.

@@ -29,6 +29,7 @@ func (d *Dispatcher) Work(ctx context.Context, ref slot.Ref, over func(context.C
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-woken:
+			d.roomy()
 		case <-d.nudge:
 		case <-timer.C:
 		}
@@ -65,7 +66,7 @@ func (d *Dispatcher) workOn(ctx context.Context, ref slot.Ref) (time.Duration, e
 			due = lookEvery
 		case it.State != queue.Pending:
 			continue
-		case d.busy(it.ID):
+		case d.rests(it):
 			due = lookEvery
 		case due <= 0:
 			l, err := d.Queue.Look(ctx, it.ID)
@@ -84,9 +85,9 @@ func (d *Dispatcher) workOn(ctx context.Context, ref slot.Ref) (time.Duration, e
 	return wait, nil
 }
 
-// busy reports whether an item is in hand, or left alone.
-func (d *Dispatcher) busy(item int64) bool {
+// rests reports whether an item is in hand or left alone, or has no room.
+func (d *Dispatcher) rests(it queue.Item) bool {
 	all, _ := d.resting()
-	some, _, _ := d.occupied()
-	return all > 0 || slices.Contains(some, item)
+	busy, full, none := d.occupied()
+	return all > 0 || none || slices.Contains(busy, it.ID) || slices.Contains(full, it.Ref.Repo())
 }

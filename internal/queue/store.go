@@ -137,8 +137,9 @@ type Store interface {
 	Pick(ctx context.Context, n int, busy []int64, full []string) ([]Look, error)
 	// Look reads one item with its waiting events, due or not.
 	Look(ctx context.Context, item int64) (Look, error)
-	// NextDue is when the next pending item becomes due: zero for none.
-	NextDue(ctx context.Context, busy []int64) (time.Time, error)
+	// NextDue is when the next pending item becomes due: zero for none. busy and full are
+	// as for Pick: what that leaves out, this does, too.
+	NextDue(ctx context.Context, busy []int64, full []string) (time.Time, error)
 
 	// Begin gives a pending item to a run and returns it with the events the run
 	// is told of: all that wait. An item for which none waits is put to rest, and

@@ -126,7 +126,7 @@ func intakeTests() []test {
 			if was, err := b.Store.Settle(b.ctx, "nobody", slot.Outcome{Result: slot.Done}); was || err != nil {
 				b.Errorf("settle: %v, %v", was, err)
 			}
-			if due, err := b.Store.NextDue(b.ctx, nil); err != nil || !due.IsZero() {
+			if due, err := b.Store.NextDue(b.ctx, nil, nil); err != nil || !due.IsZero() {
 				b.Errorf("next due: %v, %v", due, err)
 			}
 		}},

@@ -190,14 +190,17 @@ func byAge(a, b *queue.Item) int {
 }
 
 // NextDue is when the next item becomes due.
-func (m *Memory) NextDue(ctx context.Context, busy []int64) (due time.Time, err error) {
+func (m *Memory) NextDue(ctx context.Context, busy []int64, full []string) (due time.Time, err error) {
 	unlock, err := m.step(ctx)
 	if err != nil {
 		return due, err
 	}
 	defer unlock()
 	for _, it := range m.items {
-		if it != nil && it.State == queue.Pending && !slices.Contains(busy, it.ID) && (due.IsZero() || it.Due.Before(due)) {
+		if it == nil || it.State != queue.Pending || slices.Contains(busy, it.ID) || slices.Contains(full, it.Ref.Repo()) {
+			continue
+		}
+		if due.IsZero() || it.Due.Before(due) {
 			due = it.Due
 		}
 	}

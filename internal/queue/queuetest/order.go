@@ -14,7 +14,7 @@ func orderTests() []test {
 			b.policy.Quiet = 2 * time.Second
 			b.accept(b.event(b.ref(1)), slot.Queued)
 			b.noneDue()
-			due, err := b.Store.NextDue(b.ctx, nil)
+			due, err := b.Store.NextDue(b.ctx, nil, nil)
 			if err != nil || !due.Equal(b.Clock.Wall().Add(2*time.Second)) {
 				b.Errorf("next due %v, %v", due, err)
 			}
@@ -26,8 +26,18 @@ func orderTests() []test {
 			if looks, err := b.Store.Pick(b.ctx, 10, nil, []string{b.ref(1).Repo()}); err != nil || len(looks) != 0 {
 				b.Errorf("an item of a full repository is picked: %+v, %v", looks, err)
 			}
-			if due, err := b.Store.NextDue(b.ctx, []int64{id}); err != nil || !due.IsZero() {
+			if due, err := b.Store.NextDue(b.ctx, []int64{id}, nil); err != nil || !due.IsZero() {
 				b.Errorf("next due but the busy one: %v, %v", due, err)
+			}
+			// What is due in a full repository hides nobody else's.
+			full := []string{b.ref(1).Repo()}
+			if due, err := b.Store.NextDue(b.ctx, nil, full); err != nil || !due.IsZero() {
+				b.Errorf("next due but in the full repository: %v, %v", due, err)
+			}
+			b.accept(b.event(b.parse("github.com/octo/other#1")), slot.Queued)
+			due, err = b.Store.NextDue(b.ctx, nil, full)
+			if err != nil || !due.Equal(b.Clock.Wall().Add(2*time.Second)) {
+				b.Errorf("next due but in the full repository, with one elsewhere: %v, %v", due, err)
 			}
 		}},
 		{"Order/PersonThenPriorityThenAge", func(b *bench) {

@@ -152,15 +152,26 @@ func (p *picker) oldest(lane int64) ([]int64, error) {
 	return ids, rows.Err()
 }
 
+const nextDue = "SELECT due FROM item WHERE lane <> 0 AND id NOT IN (SELECT value FROM json_each(?1)) ORDER BY due LIMIT 1"
+
+// Where repositories are full they may have any number of due items: each lane of the
+// others is asked for its first.
+const nextDueBut = `SELECT coalesce(min((SELECT i.due FROM item i WHERE i.lane = l.id AND i.lane <> 0
+		AND i.id NOT IN (SELECT value FROM json_each(?1)) ORDER BY i.due LIMIT 1)), 0)
+	FROM lane l WHERE l.repo NOT IN (SELECT value FROM json_each(?2))`
+
 // NextDue implements queue.Store.
-func (q *Queue) NextDue(ctx context.Context, busy []int64) (time.Time, error) {
+func (q *Queue) NextDue(ctx context.Context, busy []int64, full []string) (time.Time, error) {
 	db, ok, err := q.s.reader(ctx)
 	if err != nil || !ok {
 		return time.Time{}, err
 	}
+	query, args := nextDue, []any{list(busy)}
+	if len(full) > 0 {
+		query, args = nextDueBut, append(args, list(full))
+	}
 	var due int64
-	err = db.QueryRowContext(ctx, "SELECT due FROM item WHERE lane <> 0 AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due LIMIT 1",
-		list(busy)).Scan(&due)
+	err = db.QueryRowContext(ctx, query, args...).Scan(&due)
 	if errors.Is(err, sql.ErrNoRows) {
 		return time.Time{}, nil
 	}
