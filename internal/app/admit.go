@@ -192,7 +192,10 @@ func deferred(req claim.Request, err error) slot.Decision {
 		Next: "nothing started; the caller was told and may ask again"}
 	var def *slot.DeferError
 	var skip *slot.SkipError
+	var busy *slot.BusyError
 	switch {
+	case errors.As(err, &busy): // what an earlier run left could not be stopped
+		d.Verdict, d.Reason, d.Detail = slot.Defer, busy.Reason, busy.Detail
 	case errors.As(err, &def):
 		d.Verdict, d.Reason, d.Detail = slot.Defer, def.Reason, def.Detail
 	case errors.As(err, &skip):
@@ -206,8 +209,42 @@ func (ad *Admission) Refuse(ctx context.Context, req claim.Request, err error) e
 	return ad.app.Store.Note(ctx, deferred(req, err))
 }
 
-// Watch tells, until ctx ends, when something that was in the way may be gone.
-func (ad *Admission) Watch(ctx context.Context) <-chan struct{} {
+// Persist tries until no gate puts the caller off any more, or longest (0: no bound) is
+// over; a try is told how long it may take. In between it rests for a while, or until
+// something has changed. An error of rest ends it.
+func (ad *Admission) Persist(ctx context.Context, longest time.Duration, try func(left time.Duration) error,
+	rest func(ctx context.Context, d time.Duration, changed <-chan struct{}) error) error {
+	if ad == nil {
+		return try(longest)
+	}
+	watch, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	var changed <-chan struct{}
+	for began := ad.app.Clock.Boot(); ; {
+		left := longest
+		if longest > 0 {
+			left = max(longest-(ad.app.Clock.Boot()-began), time.Millisecond)
+		}
+		err := try(left)
+		var def *slot.DeferError
+		if !errors.As(err, &def) || def.Evidence == nil {
+			return err
+		}
+		pause := ad.again(def.Until)
+		if longest > 0 && pause >= left {
+			return err
+		}
+		if changed == nil {
+			changed, pause = ad.watch(watch), time.Millisecond // what changed before is seen by one more look
+		}
+		if err := rest(ctx, pause, changed); err != nil {
+			return err
+		}
+	}
+}
+
+// watch tells, until ctx ends, when something that was in the way may be gone.
+func (ad *Admission) watch(ctx context.Context) <-chan struct{} {
 	changed := make(chan struct{}, 1)
 	go ad.set.Watch(ctx, func(string) {
 		select {
@@ -221,11 +258,11 @@ func (ad *Admission) Watch(ctx context.Context) <-chan struct{} {
 // againMost bounds how long somebody who waits does without a look.
 const againMost = time.Minute
 
-// Again is when another look is worth it for somebody who waits.
-func (ad *Admission) Again(err error) time.Duration {
-	var def *slot.DeferError
-	if !errors.As(err, &def) || def.Until.IsZero() {
+// again is when another look is worth it for somebody who waits, and was put off until
+// then.
+func (ad *Admission) again(until time.Time) time.Duration {
+	if until.IsZero() {
 		return gate.DefaultEvery
 	}
-	return min(max(def.Until.Sub(ad.app.Clock.Wall()), 100*time.Millisecond), againMost)
+	return min(max(until.Sub(ad.app.Clock.Wall()), 100*time.Millisecond), againMost)
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/gate"
+	"github.com/oneslot/oneslot/internal/names"
 	"github.com/oneslot/oneslot/internal/origin"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/queue"
@@ -22,10 +24,7 @@ import (
 
 // Store is everything that the one store of this host serves.
 type Store interface {
-	claim.Store
-	claim.Journal
-	Address() string
-	Dir() string // the folder beside which run folders and the registry lie
+	ending.Store
 	// Verify reads all of the store and reports damage.
 	Verify(ctx context.Context) error
 }
@@ -38,7 +37,7 @@ type App struct {
 	// Memory keeps since when gates have failed; nil as Queue.
 	Memory gate.Memory
 	// Names keeps a repository one slot, whatever it is called; never nil.
-	Names *Names
+	Names *names.Names
 	// Server is the Store, if that is somebody else's daemon; else nil.
 	Server *remote.Store
 	Clock  clock.Clock
@@ -65,8 +64,8 @@ func New(cfg *config.Config) (*App, error) {
 	if err := a.open(); err != nil {
 		return nil, err
 	}
-	kept, _ := a.Store.(aliases)
-	a.Names = newNames(kept, clk)
+	kept, _ := a.Store.(names.Store)
+	a.Names = names.New(kept, clk)
 	if chain := os.Getenv("ONESLOT_RUNS"); chain != "" {
 		a.Inside = strings.Split(chain, ",")
 	}
@@ -77,6 +76,14 @@ func New(cfg *config.Config) (*App, error) {
 func (a *App) Taker() *claim.Taker {
 	return &claim.Taker{Store: a.Store, Sight: Sight{}, Clock: a.Clock, Self: a.Self, Inside: a.Inside}
 }
+
+// Ender ends what is on slots, on behalf of this process.
+func (a *App) Ender() *ending.Ender {
+	return &ending.Ender{Store: a.Store, Taker: a.Taker(), Holder: a.Holder("", "oneslot", a.Self)}
+}
+
+// Whoami is the user of this process, for the record.
+func (a *App) Whoami() string { return proc.UserName(os.Getuid()) + "@" + a.Config.Host.V }
 
 // Holder describes this process as the holder of a claim.
 func (a *App) Holder(path, command string, p slot.Process) slot.Holder {

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/oneslot/oneslot/internal/api"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/rundir"
@@ -30,7 +31,7 @@ func (b broker) Dispatch(ctx context.Context, w api.Wish) ([]queue.Accepted, err
 
 // Stop implements api.Broker.
 func (b broker) Stop(ctx context.Context, ref slot.Ref, reason string, hold bool) (bool, error) {
-	s := Stopper{App: b.app, Ref: ref, Path: slot.PathAPI, Reason: reason, Log: b.log}
+	s := ending.Stopper{Ender: b.app.Ender(), Ref: ref, Path: slot.PathAPI, Reason: reason, Log: b.log}
 	if hold {
 		s.Hold = func(ctx context.Context) error {
 			return b.app.Store.Hold(ctx, slot.Hold{Scope: ref.String(), Reason: "stopped", By: reason, At: b.app.Clock.Wall()})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/proc"
@@ -26,8 +27,8 @@ func refsOf(record string) (id string, thread, lead slot.Ref, ok bool) {
 }
 
 // fate tells what became of the claim that a reservation lives with. It lives for as
-// long as a process of its run may. There is no end to tell of one under which nothing
-// started, or that is not known any more: its comment is deleted.
+// long as a process of its run may, or it can be renewed. There is no end to tell of one
+// under which nothing started, or that is not known any more: its comment is deleted.
 func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end *reserve.End, err error) {
 	id, thread, lead, ok := refsOf(record)
 	if !ok {
@@ -38,7 +39,7 @@ func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end
 		return false, nil, err
 	}
 	if live := s.Live(); live != nil && live.ID == id {
-		return !counts{r.app}.over(ctx, *live), nil, nil
+		return !counts{r.app}.ended(ctx, *live), nil, nil
 	}
 	if last := s.Newest; last != nil && last.ID == id && last.Run == "" { // detached: no run tells
 		return false, endOf(last.Outcome), nil
@@ -56,9 +57,13 @@ func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end
 	return false, nil, err
 }
 
-// forsaken reports that a reservation's holder is dead, or was before the slot got
-// free or its next holder died, and that no process of their runs is left: nobody may
-// ever come for that slot.
+// lateMost is how long a holder that is late may still renew its claim while a
+// reservation keeps other hosts out for it: one that was suspended needs a moment.
+const lateMost = time.Minute
+
+// forsaken reports that a reservation's holder is dead or late, or was before the slot
+// got free or its next holder died, and that no process of their runs is left: nobody
+// may ever come for that slot, and the claim is to be ended before others are told.
 func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, bool) {
 	id, thread, lead, _ := refsOf(record)
 	s, err := r.app.Store.Look(ctx, thread)
@@ -68,7 +73,8 @@ func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, b
 	run, err := r.runOf(ctx, lead, id)
 	runs := []string{run}
 	if c := s.Live(); c != nil {
-		if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead {
+		late := overdue(*c) && c.Left < -lateMost
+		if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead && !late {
 			return thread, false
 		}
 		runs, lead = append(runs, c.Run), c.Ref

@@ -13,25 +13,26 @@ import (
 	"github.com/oneslot/oneslot/internal/forge/transport"
 	"github.com/oneslot/oneslot/internal/forge/transport/token"
 	"github.com/oneslot/oneslot/internal/intake/hook"
+	"github.com/oneslot/oneslot/internal/names"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // forges are the clients of the configured forges.
 type forges struct {
-	at    map[string]named // by canonical host
-	names *Names
+	at    map[string]names.Client // by canonical host
+	names *names.Names
 }
 
 // forgesOf makes the clients. Nothing is asked yet. count is told of each request.
 func (a *App) forgesOf(cfg *config.Config, count func(host string, status int, limited bool)) (forges, error) {
-	all := forges{map[string]named{}, a.Names}
+	all := forges{map[string]names.Client{}, a.Names}
 	for _, f := range cfg.Forges {
 		host := f.Host.V
 		o := transport.Options{
 			API: f.API.V, Clock: a.Clock,
 			Count: func(status int, limited bool) { count(host, status, limited) },
 		}
-		var c client
+		var c names.Forge
 		var err error
 		if o.Token, err = a.tokenOf(cfg, f, o); err == nil {
 			c, err = clientOf(cfg, f, o)
@@ -39,7 +40,7 @@ func (a *App) forgesOf(cfg *config.Config, count func(host string, status int, l
 		if err != nil {
 			return forges{}, fmt.Errorf("%w: the forge %s: %w", slot.ErrConfig, host, err)
 		}
-		all.at[host] = named{client: c, names: a.Names, host: host}
+		all.at[host] = a.Names.Client(host, c)
 	}
 	return all, nil
 }
@@ -64,7 +65,7 @@ func (f forges) keep(cfg *config.Config, old forges, was *config.Config) {
 	}
 }
 
-func clientOf(cfg *config.Config, f config.Forge, o transport.Options) (client, error) {
+func clientOf(cfg *config.Config, f config.Forge, o transport.Options) (names.Forge, error) {
 	if f.Type.V != "github" && f.Type.V != "gitlab" {
 		o.Header = gitea.Header
 	}
@@ -115,7 +116,7 @@ func (a *App) tokenOf(cfg *config.Config, f config.Forge, o transport.Options) (
 }
 
 // forgeOf is the client of a ref's forge, if one is configured.
-func (f forges) forgeOf(ref slot.Ref) (named, bool) {
+func (f forges) forgeOf(ref slot.Ref) (names.Client, bool) {
 	n, ok := f.at[ref.Host()]
 	return n, ok
 }

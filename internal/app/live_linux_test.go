@@ -180,7 +180,7 @@ func TestOvertaken_FarProcesses(t *testing.T) {
 	a, _ := from(t, "")
 	c := slot.Claim{Kind: slot.Supervised}
 	for boot, want := range map[string]bool{"": false, a.Clock.BootID(): false, "another": true, slot.FarBoot + "another": false} {
-		if c.Holder.Process.Boot = boot; a.Overtaken(c) != want {
+		if c.Holder.Process.Boot = boot; a.Ender().Overtaken(c) != want {
 			t.Errorf("boot %q: overtaken %v, want %v", boot, !want, want)
 		}
 	}

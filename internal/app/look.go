@@ -10,7 +10,7 @@ import (
 
 // OnlyLook keeps this App from writing anything, also what it hears by the way.
 func (a *App) OnlyLook() {
-	a.Names.looks = true
+	a.Names = a.Names.Looking()
 	if m, ok := a.Memory.(sinceMemory); ok {
 		a.Memory = lookMemory{m}
 	}
@@ -18,12 +18,7 @@ func (a *App) OnlyLook() {
 
 // looking is a for what only looks.
 func (a *App) looking() *App {
-	names := newNames(nil, a.Clock)
-	if a.Names != nil {
-		names.store = a.Names.store
-	}
-	names.looks = true
-	return &App{Config: a.Config, Store: a.Store, Server: a.Server, Names: names, Clock: a.Clock}
+	return &App{Config: a.Config, Store: a.Store, Server: a.Server, Names: a.Names.Looking(), Clock: a.Clock}
 }
 
 // sinceMemory tells since when a gate has failed without a break; zero: it has not.

@@ -45,7 +45,11 @@ func (p *paths) walk(ctx context.Context, s *server, before *paths) {
 		}
 		p.poller.Run(ctx)
 	})
-	s.work.Go(func() { p.tickets.run(ctx) })
+	var shown *tickets
+	if before != nil {
+		shown = before.tickets
+	}
+	s.work.Go(func() { p.tickets.run(ctx, shown) })
 	if p.reserve != nil {
 		s.work.Go(func() {
 			p.reserve.keep(ctx, s.tend)
@@ -96,7 +100,7 @@ func (s *server) Reserve(ctx context.Context, g claim.Grant) (undo func(context.
 // configuration of now.
 func (s *server) named(ctx context.Context, repo string, ask bool) (string, error) {
 	if !ask {
-		return s.Names.canonicalRepo(ctx, repo)
+		return s.Names.CanonicalRepo(ctx, repo)
 	}
 	return s.paths.Load().relations.forges.slots(ctx, repo)
 }

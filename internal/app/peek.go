@@ -30,7 +30,7 @@ func Greet(ctx context.Context, cfg *config.Config, f config.Forge) (string, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, greetTime)
 	defer cancel()
-	c, who := all.at[f.Host.V].client, "nobody"
+	c, who := all.at[f.Host.V].Forge, "nobody"
 	if f.Token.Form() != config.TokenNone && f.Token.Form() != config.TokenApp { // an app is somebody at each owner
 		if who, err = c.Me(ctx); err != nil {
 			return "", err

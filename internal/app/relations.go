@@ -9,6 +9,7 @@ import (
 	"github.com/oneslot/oneslot/internal/closing"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/forge"
+	"github.com/oneslot/oneslot/internal/names"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -16,7 +17,7 @@ import (
 type relations struct {
 	config *config.Config
 	forges forges
-	names  *Names
+	names  *names.Names
 }
 
 // Closes implements dispatch.Relations: what the forge links, and what the text says.

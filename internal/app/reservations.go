@@ -60,7 +60,7 @@ func (a *App) reservationsOf(cfg *config.Config, all forges, log *slog.Logger) (
 	r := &Reservations{app: a, off: off, seen: seen{list: map[string]bool{}}, at: map[string]*reserve.Reserver{}, log: log}
 	for host, c := range all.at {
 		r.at[host], err = reserve.New(reserve.Options{
-			Forge: host, Thread: c.client, Caps: c.Capabilities(), Clock: a.Clock, Log: log,
+			Forge: host, Thread: c.Forge, Caps: c.Capabilities(), Clock: a.Clock, Log: log,
 			Dir: dir, Key: key, Host: cfg.Host.V,
 			Report: r.report,
 			Low:    cfg.Reservation.Recheck.V.Min, High: cfg.Reservation.Recheck.V.Max, TTL: cfg.Reservation.TTL.V,
@@ -84,7 +84,7 @@ func (r *Reservations) Reserve(ctx context.Context, g claim.Grant) (undo func(co
 	// What an earlier run of ours has left on the threads would be in our own way. It
 	// tells others to keep out: so it stays until nothing of that run is left. Other
 	// threads can wait for the next sweep.
-	if err := r.app.endEarlier(ctx, c, g.Displaced); err != nil {
+	if err := r.app.Ender().EndEarlier(ctx, c, g.Displaced); err != nil {
 		return nil, false, err
 	}
 	if refs := threads(c); len(refs) > 0 {
@@ -215,7 +215,7 @@ func (r *Reservations) ended(ctx context.Context, at *reserve.Reserver, refs []s
 	for _, record := range claims {
 		lives, end, e := r.fate(ctx, record)
 		if ref, forsaken := r.forsaken(ctx, record); forsaken && e == nil && lives {
-			if e = r.app.Reap(context.WithoutCancel(ctx), ref); e == nil { // by halves it would help nobody
+			if e = r.app.Ender().Reap(context.WithoutCancel(ctx), ref); e == nil { // by halves it would help nobody
 				lives, end, e = r.fate(ctx, record)
 			}
 		}
@@ -251,7 +251,13 @@ func (a *App) reservations() (*Reservations, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
+	r, err := a.reservationsOf(a.Config, all, slog.New(slog.DiscardHandler))
+	for _, f := range a.Config.Forges {
+		if _, _, e := a.Config.ForgeSecret(f); e != nil && r != nil {
+			delete(r.at, f.Host.V) // kept from us: who has it looks after these
+		}
+	}
+	return r, err
 }
 
 // tendEvery is how often reservations are looked after: a look at files, as long as

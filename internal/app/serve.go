@@ -257,7 +257,7 @@ func (a *App) NewDispatcher(pool *standby.Pool, g dispatch.Gates, cfg func() *co
 	return dispatch.New(dispatch.Parts{
 		Queue: a.Queue, Together: together, Claims: a.Store, Journal: a.Store, Taker: a.Taker(), Gates: g, Plans: plans{cfg}, Pool: pool,
 		Sight: Sight{}, Clock: a.Clock, Metrics: m, Log: log, Holder: holder, State: a.Store.Dir(),
-		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Reap, Tell: tell,
+		Warden: a.Store.Capabilities().CrossHost || !proc.FirstNamespace(), Reap: a.Ender().Reap, Tell: tell,
 	})
 }
 

@@ -83,7 +83,7 @@ const askMost = 5 * time.Second
 func (f forges) slots(ctx context.Context, repo string) (string, error) {
 	host, path, _ := strings.Cut(repo, "/")
 	owner, _, _ := strings.Cut(path, "/")
-	strange, err := f.names.strange(ctx, repo)
+	strange, err := f.names.Strange(ctx, repo)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func (f forges) slots(ctx context.Context, repo string) (string, error) {
 			return r.Slots, nil
 		}
 	}
-	return f.names.canonicalRepo(ctx, repo)
+	return f.names.CanonicalRepo(ctx, repo)
 }
 
 // slot is the slot of a ref.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -23,7 +24,7 @@ func (s *server) stopAll(ctx context.Context) error {
 	errs := make([]error, len(items))
 	for i, it := range items {
 		wait.Go(func() {
-			stop := Stopper{App: s.App, Ref: it.Ref, Path: slot.PathManual, Reason: "the daemon was told to stop its workers", Log: s.Log}
+			stop := ending.Stopper{Ender: s.Ender(), Ref: it.Ref, Path: slot.PathManual, Reason: "the daemon was told to stop its workers", Log: s.Log}
 			errs[i] = s.stopOne(ctx, stop, it.Run)
 		})
 	}
@@ -33,7 +34,7 @@ func (s *server) stopAll(ctx context.Context) error {
 
 // stopOne ends a run, and waits until its supervisor has seen that there is a
 // daemon: it would start what follows itself.
-func (s *server) stopOne(ctx context.Context, stop Stopper, run string) error {
+func (s *server) stopOne(ctx context.Context, stop ending.Stopper, run string) error {
 	r, err := s.Store.Run(ctx, run)
 	if err != nil {
 		return err

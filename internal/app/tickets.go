@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/forge/transport"
 	"github.com/oneslot/oneslot/internal/queue"
@@ -24,15 +27,32 @@ type tickets struct {
 	log    *slog.Logger
 
 	mu      sync.Mutex
-	changed map[slot.Ref]bool
+	changed map[slot.Ref]bool // until it is shown
 	poke    chan struct{}
+	ended   chan struct{} // closed when run has ended
+
+	// Of run alone.
+	open    []slot.Ref // those that do not say idle
+	failing map[slot.Ref]failing
 }
 
-// showAfter is how long a change waits for the next one, showAgain how long what could
-// not be shown waits for another try.
+// failing is a ticket that could not be shown.
+type failing struct {
+	tries int
+	until time.Duration // boot time of the next one
+}
+
 const (
+	// showAfter is how long a change waits for the next one.
 	showAfter = 2 * time.Second
+	// What could not be shown waits for another try, each time in a row for twice as
+	// long; after some days of it only a change is one.
 	showAgain = time.Minute
+	showMost  = time.Hour
+	showTries = 7 * 24
+	// compareEvery is how often open tickets are compared with what is: other processes
+	// may have changed that.
+	compareEvery = 5 * time.Minute
 )
 
 // openKey is where the memory has the refs whose ticket does not say idle: they are
@@ -46,7 +66,10 @@ func (a *App) ticketsOf(cfg *config.Config, all forges, log *slog.Logger) *ticke
 	if !ok || form != ticket.AsComment && form != ticket.AsLabel {
 		return nil
 	}
-	t := &tickets{app: a, show: map[string]ticket.Ticket{}, memory: memory, log: log, changed: map[slot.Ref]bool{}, poke: make(chan struct{}, 1)}
+	t := &tickets{
+		app: a, show: map[string]ticket.Ticket{}, memory: memory, log: log,
+		changed: map[slot.Ref]bool{}, poke: make(chan struct{}, 1), ended: make(chan struct{}), failing: map[slot.Ref]failing{},
+	}
 	for host, c := range all.at {
 		t.show[host] = ticket.Ticket{Form: form, Thread: c, Memory: memory}
 	}
@@ -75,63 +98,129 @@ func (t *tickets) note(ref slot.Ref) {
 	}
 }
 
-// run shows what changes until ctx ends.
-func (t *tickets) run(ctx context.Context) {
+// run shows what changes until ctx ends. What those of before, if any, had not shown
+// when they were told to end is gone on with.
+func (t *tickets) run(ctx context.Context, before *tickets) {
 	if t == nil {
 		return
 	}
-	open := t.open(ctx)
-	for _, ref := range open {
-		t.note(ref)
+	defer close(t.ended)
+	if before != nil {
+		<-before.ended
+		for ref := range before.changed {
+			t.note(ref)
+		}
 	}
+	t.open = t.opened(ctx)
+	again, compare := time.NewTicker(showAgain), time.NewTicker(compareEvery)
+	defer again.Stop()
+	defer compare.Stop()
+	t.noteOpen()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-again.C: // what failed may be due
+		case <-compare.C:
+			t.noteOpen()
 		case <-t.poke:
+			if clock.Pause(ctx, showAfter) != nil {
+				return
+			}
 		}
-		if !pause(ctx, showAfter) {
+		t.showAll(ctx)
+	}
+}
+
+func (t *tickets) noteOpen() {
+	for _, ref := range t.open {
+		t.note(ref)
+	}
+}
+
+// showAll shows what has changed, but for what failed just now.
+func (t *tickets) showAll(ctx context.Context) {
+	t.mu.Lock()
+	refs := slices.Collect(maps.Keys(t.changed))
+	t.mu.Unlock()
+	for _, ref := range refs {
+		f := t.failing[ref]
+		if ctx.Err() != nil {
 			return
 		}
-		t.mu.Lock()
-		refs := t.changed
-		t.changed = map[slot.Ref]bool{}
-		t.mu.Unlock()
-		for ref := range refs {
-			s, err := t.state(ctx, ref)
-			if err == nil {
-				err = t.showOne(ctx, ref, s, &open)
-			}
-			if err != nil && ctx.Err() == nil {
-				t.log.Warn("a ticket could not be written; it is tried again", "ref", ref, "err", err)
-				time.AfterFunc(showAgain, func() { t.note(ref) })
-			}
+		if t.app.Clock.Boot() < f.until {
+			continue
+		}
+		t.mark(ref, false) // a change from here on is another one
+		s, err := t.state(ctx, ref)
+		if err == nil {
+			err = t.showOne(ctx, ref, s)
+		}
+		delete(t.failing, ref)
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			t.mark(ref, true)
+		case f.tries == showTries:
+			t.log.Warn("a ticket could not be written, and is given up", "ref", ref, "err", errors.Join(err, t.close(ctx, ref)))
+		default:
+			wait := min(showAgain<<min(f.tries, 10), showMost)
+			t.failing[ref] = failing{f.tries + 1, t.app.Clock.Boot() + wait}
+			t.mark(ref, true)
+			t.log.Warn("a ticket could not be written; it is tried again", "ref", ref, "in", wait, "err", err)
 		}
 	}
 }
 
-func (t *tickets) showOne(ctx context.Context, ref slot.Ref, s ticket.State, open *[]slot.Ref) error {
+func (t *tickets) mark(ref slot.Ref, changed bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if changed {
+		t.changed[ref] = true
+	} else {
+		delete(t.changed, ref)
+	}
+}
+
+func (t *tickets) showOne(ctx context.Context, ref slot.Ref, s ticket.State) error {
 	at, ok := t.show[ref.Host()]
 	if !ok {
 		return nil
 	}
-	if s.Word != ticket.Idle && !slices.Contains(*open, ref) { // first, so that it is not forgotten
-		*open = append(*open, ref)
-		if err := t.saveOpen(ctx, *open); err != nil {
+	if s.Word != ticket.Idle && !slices.Contains(t.open, ref) { // first, so that it is not forgotten
+		t.open = append(t.open, ref)
+		if err := t.saveOpen(ctx); err != nil {
 			return err
 		}
 	}
-	if err := at.Show(transport.ForOwner(ctx, ref.Owner()), ref, s); err != nil {
+	now, err := t.app.Names.Current(ctx, ref) // an app is installed at the owner of now
+	if err != nil {
 		return err
 	}
-	if i := slices.Index(*open, ref); s.Word == ticket.Idle && i >= 0 {
-		*open = slices.Delete(*open, i, i+1)
-		return t.saveOpen(ctx, *open)
+	err = at.Show(transport.ForOwner(ctx, now.Owner()), ref, s)
+	switch {
+	case errors.Is(err, ticket.ErrGone):
+		t.log.Warn("a ticket cannot be shown any more", "ref", ref, "err", err)
+	case err != nil:
+		return err
+	case s.Word != ticket.Idle:
+		return nil
 	}
-	return nil
+	return t.close(ctx, ref)
 }
 
-func (t *tickets) open(ctx context.Context) (refs []slot.Ref) {
+// close takes a ref from those whose ticket is open.
+func (t *tickets) close(ctx context.Context, ref slot.Ref) error {
+	i := slices.Index(t.open, ref)
+	if i < 0 {
+		return nil
+	}
+	t.open = slices.Delete(t.open, i, i+1)
+	return t.saveOpen(ctx)
+}
+
+// opened reads which are open.
+func (t *tickets) opened(ctx context.Context) (refs []slot.Ref) {
 	text, err := t.memory.Cursor(ctx, openKey)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &refs)
@@ -142,8 +231,8 @@ func (t *tickets) open(ctx context.Context) (refs []slot.Ref) {
 	return refs
 }
 
-func (t *tickets) saveOpen(ctx context.Context, refs []slot.Ref) error {
-	text, err := json.Marshal(refs)
+func (t *tickets) saveOpen(ctx context.Context) error {
+	text, err := json.Marshal(t.open)
 	if err != nil {
 		return err
 	}
@@ -184,16 +273,4 @@ func stateOf(live *slot.Claim, items []queue.Item) ticket.State {
 		}
 	}
 	return s
-}
-
-// pause waits, and reports whether ctx goes on.
-func pause(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -56,7 +56,7 @@ const roomLeast = 4 << 20
 // ready reports whether wishes can be taken: the store answers, and its disk has
 // room.
 func (s *server) ready(ctx context.Context) error {
-	if _, err := s.Queue.NextDue(ctx, nil); err != nil {
+	if _, err := s.Queue.NextDue(ctx, nil, nil); err != nil {
 		return err
 	}
 	var st unix.Statfs_t

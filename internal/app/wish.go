@@ -11,6 +11,7 @@ import (
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/intake/hook"
+	"github.com/oneslot/oneslot/internal/names"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/rule"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -20,13 +21,13 @@ import (
 // the queue in one step.
 type desk struct {
 	queue  queue.Store
-	names  *Names
+	names  *names.Names
 	slot   func(context.Context, slot.Ref) (slot.Ref, error) // of a ref that somebody wrote
 	config func() *config.Config
 	last   *atomic.Pointer[terms]
 }
 
-func newDesk(q queue.Store, n *Names, slot func(context.Context, slot.Ref) (slot.Ref, error), cfg func() *config.Config) desk {
+func newDesk(q queue.Store, n *names.Names, slot func(context.Context, slot.Ref) (slot.Ref, error), cfg func() *config.Config) desk {
 	return desk{q, n, slot, cfg, &atomic.Pointer[terms]{}}
 }
 
@@ -83,7 +84,7 @@ func (d desk) rename(ctx context.Context, p hook.Parsed) error {
 	}
 	for i := range p.Events {
 		e := &p.Events[i]
-		repo, err := d.names.canonicalRepo(ctx, e.Repo)
+		repo, err := d.names.CanonicalRepo(ctx, e.Repo)
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func (e *entry) silent() Answer {
 	if e.late.Load() >= lateMax {
 		return unknown(e.Type(), "earlier asks have not come back yet")
 	}
-	return unknown(e.Type(), "no answer within "+short(e.Timeout))
+	return unknown(e.Type(), "no answer within "+slot.Span(e.Timeout))
 }
 
 // within calls f and waits for it no longer than the entry's limit, even if f does
@@ -116,19 +116,4 @@ func after(mark, s string) string {
 		return ""
 	}
 	return mark + s
-}
-
-// short writes a time as people do: 10m, not 10m0s.
-func short(d time.Duration) string {
-	if d >= time.Second {
-		d = d.Round(time.Second)
-	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -20,7 +20,8 @@ type Containers struct {
 	Getenv func(string) string
 }
 
-// Labels that the containers of oneslot's own workers carry.
+// Labels that say for whom a container works. One whose value is the claim asked for
+// (Ask.Self) is not in that claim's way; one that an earlier claim left behind is.
 const (
 	LabelRun   = "oneslot.run"
 	LabelClaim = "oneslot.claim"

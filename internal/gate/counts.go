@@ -62,8 +62,8 @@ func NewBreaker(c Counts, runs int, window time.Duration, clk clock.Clock) Gate 
 		}
 		n, err := c.RunsOf(ctx, a.Ref, clk.Wall().Add(-window))
 		if err != nil || n < runs || a.Claimed && n == runs {
-			return proceed("breaker", "closed", fmt.Sprintf("%d runs of at most %d in %s", n, runs, short(window))), err
+			return proceed("breaker", "closed", fmt.Sprintf("%d runs of at most %d in %s", n, runs, slot.Span(window))), err
 		}
-		return deferral("breaker", "too many runs", fmt.Sprintf("%d runs in %s; at most %d", n, short(window), runs)), nil
+		return deferral("breaker", "too many runs", fmt.Sprintf("%d runs in %s; at most %d", n, slot.Span(window), runs)), nil
 	}}
 }

@@ -50,7 +50,7 @@ func FuzzParseHoldUnit(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParseHoldUnit(HoldUnitArgs(run)[1:])
+		again, err := ParseHoldUnit(holdUnitArgs(run)[1:])
 		if err != nil || again != run || run.Supervisor.PID < 1 {
 			t.Errorf("%+v comes back as %+v, %v", run, again, err)
 		}

@@ -22,15 +22,15 @@ const HoldUnitVerb = "hold-unit"
 // without having taken its run out of it.
 const registryEvery = 100 * time.Millisecond
 
-// HoldUnitArgs are the arguments that make the program hold for a run, the verb
+// holdUnitArgs are the arguments that make the program hold for a run, the verb
 // among them. They hold nothing but ids, numbers and the state folder.
-func HoldUnitArgs(run Run) []string {
+func holdUnitArgs(run Run) []string {
 	p := run.Supervisor
 	return []string{HoldUnitVerb, "--run", run.ID, "--slug", run.Slug, "--state", run.State,
 		"--supervisor", fmt.Sprintf("%s:%d:%d:%d", p.Boot, p.NS, p.PID, p.Ticks)}
 }
 
-// ParseHoldUnit reads what HoldUnitArgs wrote, without the verb. Errors match
+// ParseHoldUnit reads what holdUnitArgs wrote, without the verb. Errors match
 // slot.ErrUsage.
 func ParseHoldUnit(args []string) (Run, error) {
 	var run Run

@@ -16,7 +16,7 @@ func (o OnError) String() string {
 	case o.For <= 0:
 		return "closed"
 	}
-	return "closed-for " + short(o.For)
+	return "closed-for " + slot.Span(o.For)
 }
 
 // onError says what an Unknown comes to: whether the work goes on, and in words.

@@ -13,7 +13,7 @@ import (
 
 // Defaults of an Entry.
 const (
-	DefaultTimeout = 5 * time.Second
+	defaultTimeout = 5 * time.Second
 	DefaultEvery   = 10 * time.Second
 )
 
@@ -24,7 +24,7 @@ type Entry struct {
 	// with a number from the second on.
 	Name    string
 	OnError OnError
-	// Timeout is how long it may take to answer; zero: DefaultTimeout.
+	// Timeout is how long it may take to answer; zero: defaultTimeout.
 	Timeout time.Duration
 	// Every is how soon a deferral is looked at again if the gate does not say;
 	// zero: DefaultEvery.
@@ -56,7 +56,7 @@ func NewSet(c clock.Clock, memory Memory, entries ...Entry) *Set {
 			}
 		}
 		if e.Timeout <= 0 {
-			e.Timeout = DefaultTimeout
+			e.Timeout = defaultTimeout
 		}
 		if e.Every <= 0 {
 			e.Every = DefaultEvery

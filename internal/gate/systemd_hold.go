@@ -61,7 +61,7 @@ func (g *systemd) start(ctx context.Context, conn *systemdbus.Conn, name string,
 	if len(g.Program) == 0 {
 		return errors.New("no program is set that could hold it")
 	}
-	argv := append(append([]string{}, g.Program...), HoldUnitArgs(run)...)
+	argv := append(append([]string{}, g.Program...), holdUnitArgs(run)...)
 	for i := range argv { // a manager puts variables into command lines
 		argv[i] = strings.ReplaceAll(argv[i], "$", "$$")
 	}

@@ -2,9 +2,9 @@ package markup
 
 import "strings"
 
-// MaxRead bounds how much of a text is read, in bytes: no forge but GitLab (1 MB)
+// maxRead bounds how much of a text is read, in bytes: no forge but GitLab (1 MB)
 // takes much longer comments, and nobody means what stands that far down.
-const MaxRead = 256 << 10
+const maxRead = 256 << 10
 
 // Line is a line that begins as the author's own words.
 type Line struct {
@@ -18,7 +18,7 @@ type Line struct {
 // there: without code, quotes, quoted mail and HTML comments. Where the rules of
 // Markdown are finer than this, less is spoken.
 func Spoken(text string) []Line {
-	text = text[:min(len(text), MaxRead)]
+	text = text[:min(len(text), maxRead)]
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	var out []Line
 	var fence string // what the open fence began with

@@ -169,7 +169,7 @@ func TestC51_AnotherNamespaceFromOutside(t *testing.T) {
 	start(t, outer)
 	var inner slot.Process
 	eventually(t, "the inner sleep", func() bool {
-		pids, _ := Children(outer.Process.Pid)
+		pids, _ := childrenOf(outer.Process.Pid)
 		if len(pids) != 1 {
 			return false
 		}
@@ -302,7 +302,7 @@ func TestIdentifyNobody(t *testing.T) {
 	if _, err := Identify(1 << 22); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("Identify = %v", err)
 	}
-	if _, err := Children(1 << 22); !errors.Is(err, os.ErrProcessDone) {
-		t.Errorf("Children = %v", err)
+	if _, err := childrenOf(1 << 22); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("childrenOf = %v", err)
 	}
 }

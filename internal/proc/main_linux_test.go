@@ -89,7 +89,7 @@ func endChild() error {
 	if err != nil {
 		return err
 	}
-	pids, err := Children(os.Getpid())
+	pids, err := childrenOf(os.Getpid())
 	if err != nil || len(pids) != 1 || pids[0] != cmd.Process.Pid {
 		return fmt.Errorf("children: %v, %w", pids, err)
 	}

@@ -137,9 +137,14 @@ func (e *NotPermittedError) Error() string {
 func (e *NotPermittedError) Is(target error) bool { return target == slot.ErrNotAllowed }
 
 func notPermitted(s Sighting) *NotPermittedError {
-	e := &NotPermittedError{PID: s.PID, UID: s.UID, User: strconv.Itoa(s.UID), Command: s.Command}
-	if u, err := user.LookupId(e.User); err == nil {
-		e.User = u.Username
+	return &NotPermittedError{PID: s.PID, UID: s.UID, User: UserName(s.UID), Command: s.Command}
+}
+
+// UserName is a user's name, or the number if it has none.
+func UserName(uid int) string {
+	name := strconv.Itoa(uid)
+	if u, err := user.LookupId(name); err == nil {
+		name = u.Username
 	}
-	return e
+	return name
 }

@@ -139,3 +139,43 @@ func TestCarries(t *testing.T) {
 		t.Errorf("of one that has ended: %v, %v", yes, saw)
 	}
 }
+
+// childrenOf lists the children of the process with the number pid, zombies
+// included. It costs little where the kernel keeps such lists, and a look at
+// all processes elsewhere. While children end, the list may miss one; an empty
+// list is the truth. The error is os.ErrProcessDone if pid has ended.
+func childrenOf(pid int) ([]int, error) {
+	v, err := newView()
+	if err != nil {
+		return nil, err
+	}
+	if !v.foreign {
+		pids, err := v.fs.children(pid)
+		if absent(err) {
+			return nil, os.ErrProcessDone
+		}
+		if !errors.Is(err, errors.ErrUnsupported) {
+			return pids, err
+		}
+	}
+	all, _, err := v.scan()
+	if err != nil {
+		return nil, err
+	}
+	parent := -1
+	for _, st := range all {
+		if v.number(st) == pid {
+			parent = st.pid
+		}
+	}
+	if parent < 0 {
+		return nil, os.ErrProcessDone
+	}
+	var pids []int
+	for _, st := range all {
+		if st.ppid == parent {
+			pids = append(pids, v.number(st))
+		}
+	}
+	return pids, nil
+}

@@ -21,8 +21,8 @@ const (
 )
 
 const (
-	// DefaultSettle bounds the wait for KILL to take effect.
-	DefaultSettle = 5 * time.Second
+	// defaultSettle bounds the wait for KILL to take effect.
+	defaultSettle = 5 * time.Second
 
 	// While a tree is being ended it is looked at anew after these pauses: the
 	// short one while members appear, growing to the long one.
@@ -53,7 +53,7 @@ const (
 type Stop struct {
 	// Grace is the time between TERM and KILL; 0 or less kills at once.
 	Grace time.Duration
-	// Settle bounds the wait after KILL; 0 means DefaultSettle.
+	// Settle bounds the wait after KILL; 0 means defaultSettle.
 	Settle time.Duration
 	// Hook, if set, is called at each Point, for tests that break off there.
 	Hook func(point string)
@@ -91,7 +91,7 @@ func (t Tree) Stop(ctx context.Context, how Stop) (Report, error) {
 		return Report{}, fmt.Errorf("%w: %w", slot.ErrUnknown, err)
 	}
 	if how.Settle <= 0 {
-		how.Settle = DefaultSettle
+		how.Settle = defaultSettle
 	}
 	if how.Hook == nil {
 		how.Hook = func(string) {}

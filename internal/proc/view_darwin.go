@@ -34,26 +34,6 @@ func FirstNamespace() bool { return true }
 // Adopt does nothing: there are no subreapers.
 func Adopt() error { return nil }
 
-// Children lists the children of the process with the number pid, zombies
-// included. The error is os.ErrProcessDone if pid has ended.
-func Children(pid int) ([]int, error) {
-	v, err := newView()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := v.read(pid); err != nil {
-		return nil, err
-	}
-	all, _, err := v.scan()
-	var pids []int
-	for _, st := range all {
-		if st.ppid == pid {
-			pids = append(pids, st.pid)
-		}
-	}
-	return pids, err
-}
-
 // finding is what came of looking for a process; stat is set if it is alive or
 // a zombie.
 type finding struct {

@@ -82,19 +82,22 @@ type Holder struct {
 }
 
 // String names the holder for people: program, pid, host and path.
-func (h Holder) String() string {
+func (h Holder) String() string { return h.text("pid") }
+
+// text is String, with a word for whose pid it is.
+func (h Holder) text(pid string) string {
 	s := h.Command
 	if s == "" {
 		s = "somebody"
 	}
 	if h.Process.PID != 0 {
-		s += " (pid " + strconv.Itoa(h.Process.PID) + ")"
+		s += " (" + pid + " " + strconv.Itoa(h.Process.PID) + ")"
 	}
 	if h.Host != "" {
 		s += " on " + h.Host
 	}
 	if h.Path != "" {
-		s += ", " + h.Path
+		s += ", path " + h.Path
 	}
 	return s
 }
@@ -140,6 +143,17 @@ type Claim struct {
 	EndedAt time.Time
 	Outcome Outcome // of an ended claim
 }
+
+// Who names the holder for people. The pid of a run's claim is not the command's.
+func (c Claim) Who() string {
+	if c.Run != "" {
+		return c.Holder.text(ofSupervisor)
+	}
+	return c.Holder.String()
+}
+
+// ofSupervisor says whose pid a run's holder has.
+const ofSupervisor = "supervisor pid"
 
 // Expired reports whether the deadline had passed when the record was read.
 func (c Claim) Expired() bool { return c.Left <= 0 }

@@ -27,7 +27,6 @@ const (
 	ReasonForced    = "forced"    // taken by a person
 	ReasonResumed   = "resumed"   // a waiting claim went back to work
 	ReasonCovered   = "covered"   // held together with another ref, by its claim
-	ReasonReleased  = "released"  // given back
 	ReasonStopAsked = "stop"      // a person asked the run to stop
 	ReasonUnstopped = "unstopped" // the earlier tree could not be stopped
 	ReasonUnseen    = "unseen"    // expired, but its holder cannot be seen from here

@@ -51,9 +51,9 @@ func (e *BusyError) Error() string {
 		return fmt.Sprintf("%s is held by the run that this command is part of", e.Ref)
 	}
 	if !e.Claim.Ref.IsZero() && e.Claim.Ref != e.Ref {
-		return fmt.Sprintf("%s shares its slot with %s, which is held by %s", e.Ref, e.Claim.Ref, e.Claim.Holder)
+		return fmt.Sprintf("%s shares its slot with %s, which is held by %s", e.Ref, e.Claim.Ref, e.Claim.Who())
 	}
-	return fmt.Sprintf("%s is held by %s", e.Ref, e.Claim.Holder)
+	return fmt.Sprintf("%s is held by %s", e.Ref, e.Claim.Who())
 }
 
 // Finding is one gate's part in a decision.

@@ -124,5 +124,4 @@ const (
 	Coalesced Intake = "coalesced" // it joined a work item that waits or runs already
 	Duplicate Intake = "duplicate" // the same occurrence is on record
 	Ignored   Intake = "ignored"   // nobody wants it
-	Rejected  Intake = "rejected"  // the request was turned down; nothing is on record
 )

@@ -24,7 +24,8 @@ type RefError struct {
 	Why  string // what is wrong with it: "has a leading zero"; never repeats the text
 	Err  error  // the cause, if it lies outside of the text
 
-	scope bool // a repository would have been accepted too
+	scope bool   // a repository would have been accepted too
+	whole string // all that was given, where a part of it is missing; empty if not to be shown
 }
 
 func (e *RefError) Error() string {
@@ -34,19 +35,26 @@ func (e *RefError) Error() string {
 		s = "neither a ref nor a repository: "
 		forms = " (expected " + scopeForms + ")"
 	}
+	if e.whole != "" {
+		s = repeated(e.whole) + " is " + s + "its "
+	}
 	s += e.Part
 	if e.Text != "" {
-		shown, more := e.Text, ""
-		if len(shown) > shownText {
-			shown, more = shown[:shownText], "…"
-		}
-		s += " " + strconv.Quote(shown) + more
+		s += " " + repeated(e.Text)
 	}
 	s += " " + e.Why
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
 	return s + forms
+}
+
+// repeated is a text that was given, as a message repeats it.
+func repeated(s string) string {
+	if len(s) > shownText {
+		return strconv.Quote(s[:shownText]) + "…"
+	}
+	return strconv.Quote(s)
 }
 
 // Unwrap gives the cause.

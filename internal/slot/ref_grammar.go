@@ -33,14 +33,25 @@ type Grammar struct {
 //
 // The error is a *RefError.
 func ParseRef(s string, g Grammar) (Ref, error) {
-	r, _, err := g.read(s)
+	r, repo, err := g.read(s)
 	if err == nil && r.IsZero() {
-		err = bad("number", "", "is missing")
+		err = bad("number", "", numberless(s, repo))
 	}
 	if err != nil {
 		return Ref{}, discreet(err, s, false)
 	}
 	return r, nil
+}
+
+// numberless says what is wrong with s, which names a repository and nothing in it.
+func numberless(s, repo string) string {
+	if !hasScheme(s) && !strings.Contains(s, "?") {
+		repo = strings.TrimRight(s, "/") // as its writer wrote it
+	}
+	if len(repo) > shownText {
+		return "is missing"
+	}
+	return "is missing; write " + repo + "#12"
 }
 
 // ParseScope reads what can be put on hold: a ref, or a repository as
@@ -209,6 +220,8 @@ func discreet(err error, s string, scope bool) error {
 	}
 	if i := strings.LastIndexByte(user, '@'); i > 0 && strings.Contains(user[:i], ":") {
 		e.Text = ""
+	} else if e.Text == "" && !hasScheme(s) && !strings.Contains(s, "?") {
+		e.whole = s
 	}
 	return e
 }

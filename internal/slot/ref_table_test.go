@@ -323,3 +323,21 @@ func TestParseRefRefuses(t *testing.T) {
 		}
 	}
 }
+
+// What lacks a part is repeated as a whole, unless it may hold a password.
+func TestRefusalRepeatsWhatLacksAPart(t *testing.T) {
+	for in, want := range map[string]string{
+		"octo-org/octo-repo":          `"octo-org/octo-repo" is not a ref: its number is missing; write octo-org/octo-repo#12 (`,
+		"gitlab.com/a/b/c/":           `"gitlab.com/a/b/c/" is not a ref: its number is missing; write gitlab.com/a/b/c#12 (`,
+		"https://u:pw@github.com/a/b": `not a ref: number is missing; write github.com/a/b#12 (`,
+		"a/b?token=pw":                `not a ref: number is missing; write github.com/a/b#12 (`,
+		"a/b#":                        `"a/b#" is not a ref: its number is missing (`,
+		"#12":                         `"#12" is not a ref: its repository is missing, and there is no origin`,
+		"key:":                        `"key:" is not a ref: its key is empty (`,
+		"a/b#012":                     `not a ref: number "012" has a leading zero (`,
+	} {
+		if _, err := slot.ParseRef(in, slot.Grammar{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v\nwant %s", in, err, want)
+		}
+	}
+}

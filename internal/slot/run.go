@@ -66,3 +66,6 @@ type Run struct {
 	// TreeGoneAt is when it was proved that no process of the run is left.
 	TreeGoneAt time.Time
 }
+
+// Who names for people who looked after the run.
+func (r Run) Who() string { return r.Holder.text(ofSupervisor) }

@@ -15,9 +15,15 @@ import (
 type StartError struct {
 	Code int
 	Err  error
+	Path string // the PATH that was searched; empty for none
 }
 
-func (e *StartError) Error() string { return e.Err.Error() }
+func (e *StartError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + " (searched PATH=" + e.Path + ")"
+}
 
 // Unwrap gives the cause.
 func (e *StartError) Unwrap() error { return e.Err }
@@ -30,12 +36,12 @@ const defaultPath = "/usr/bin:/bin"
 // to run from there.
 func lookup(name, dir string, env []string) (string, error) {
 	if info, err := os.Stat(dir); err != nil {
-		return "", &StartError{exitCannotRun, fmt.Errorf("the working folder cannot be used: %w", err)}
+		return "", &StartError{Code: exitCannotRun, Err: fmt.Errorf("the working folder cannot be used: %w", err)}
 	} else if !info.IsDir() {
-		return "", &StartError{exitCannotRun, fmt.Errorf("the working folder %s is not a folder", dir)}
+		return "", &StartError{Code: exitCannotRun, Err: fmt.Errorf("the working folder %s is not a folder", dir)}
 	}
 	if name == "" {
-		return "", &StartError{exitNotFound, errors.New("the command has no name")}
+		return "", &StartError{Code: exitNotFound, Err: errors.New("the command has no name")}
 	}
 	if strings.Contains(name, "/") {
 		err := executable(dir, name)
@@ -43,9 +49,9 @@ func lookup(name, dir string, env []string) (string, error) {
 		case err == nil:
 			return name, nil
 		case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-			return "", &StartError{exitNotFound, fmt.Errorf("command not found: %s", name)}
+			return "", &StartError{Code: exitNotFound, Err: fmt.Errorf("command not found: %s", name)}
 		}
-		return "", &StartError{exitCannotRun, fmt.Errorf("command cannot be run: %s: %w", name, err)}
+		return "", &StartError{Code: exitCannotRun, Err: fmt.Errorf("command cannot be run: %s: %w", name, err)}
 	}
 	search, ok := lookupEnv(env, "PATH")
 	if !ok {
@@ -68,9 +74,9 @@ func lookup(name, dir string, env []string) (string, error) {
 		}
 	}
 	if found != nil {
-		return "", &StartError{exitCannotRun, fmt.Errorf("command cannot be run: %w (searched PATH=%s)", found, search)}
+		return "", &StartError{exitCannotRun, fmt.Errorf("command cannot be run: %w", found), search}
 	}
-	return "", &StartError{exitNotFound, fmt.Errorf("command not found: %s (searched PATH=%s)", name, search)}
+	return "", &StartError{exitNotFound, fmt.Errorf("command not found: %s", name), search}
 }
 
 func executable(dir, path string) error {
@@ -93,5 +99,5 @@ func startError(path string, err error) error {
 	if errors.Is(err, unix.ENOENT) { // it was there: its interpreter is not
 		code, err = exitNotFound, fmt.Errorf("it, or the interpreter it names, is not there")
 	}
-	return &StartError{code, fmt.Errorf("command cannot be run: %s: %w", path, err)}
+	return &StartError{Code: code, Err: fmt.Errorf("command cannot be run: %s: %w", path, err)}
 }

@@ -121,7 +121,7 @@ func (r *run) clean(ctx context.Context, tries int) {
 			if errors.As(err, &stuck) {
 				err = r.unstopped(stuck)
 			}
-			r.refuse(ending{result: slot.NoStart, code: codeFor(err), reason: err.Error()}, err)
+			r.refuse(noStart(err), err)
 		})
 	}()
 }
@@ -185,14 +185,14 @@ func (r *run) mayStart(ctx context.Context, tries int, sent time.Duration, lease
 		r.later(r.keep.renewAt-now, func() { r.start(ctx, tries) })
 	case err != nil:
 		r.keep.failed(now)
-		r.refuse(ending{result: slot.NoStart, code: codeFor(err), reason: err.Error()}, err)
+		r.refuse(noStart(err), err)
 	default:
 		r.leased(sent, lease)
 		if r.keep.end != nil {
 			return // somebody wants it stopped already
 		}
 		if err := r.launch(); err != nil {
-			r.refuse(ending{result: slot.NoStart, code: codeFor(err), reason: err.Error()}, err)
+			r.refuse(noStart(err), err)
 		}
 	}
 }

@@ -103,11 +103,22 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	r.keep.granted(now, lease)
 	defer r.close()
 	if err := r.open(); err != nil {
-		r.refuse(ending{result: slot.NoStart, code: codeFor(err), reason: err.Error()}, err)
+		r.refuse(noStart(err), err)
 	} else {
 		r.loop(ctx)
 	}
 	return r.settle()
+}
+
+// noStart is how a run ends that an error kept from starting. The record has no use
+// for a whole PATH.
+func noStart(err error) ending {
+	reason := err.Error()
+	var start *StartError
+	if errors.As(err, &start) && start.Path != "" {
+		reason = start.Err.Error()
+	}
+	return ending{result: slot.NoStart, code: codeFor(err), reason: reason}
 }
 
 // codeFor is the exit code that goes with an error before the start.
@@ -138,7 +149,7 @@ func (r *run) refuse(e ending, err error) {
 func (r *run) open() (err error) {
 	if r.Dir == "" {
 		if r.Dir, err = os.Getwd(); err != nil {
-			return &StartError{exitCannotRun, err}
+			return &StartError{Code: exitCannotRun, Err: err}
 		}
 	}
 	if r.path, err = lookup(r.Argv[0], r.Dir, r.Env); err != nil {

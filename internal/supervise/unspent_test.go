@@ -27,3 +27,15 @@ func TestP6_RefusedStartsAreNotSpent(t *testing.T) {
 		}
 	}
 }
+
+// A command that is not found is told with the PATH that was searched, and kept on
+// record without it: that is long, and the same for every run.
+func TestRecordHasNoPath(t *testing.T) {
+	_, err := lookup("no-such-command", t.TempDir(), []string{"PATH=/canary"})
+	if err == nil || err.Error() != "command not found: no-such-command (searched PATH=/canary)" {
+		t.Errorf("told: %v", err)
+	}
+	if end := noStart(err); end.reason != "command not found: no-such-command" || end.code != exitNotFound {
+		t.Errorf("on record: %+v", end)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"unicode"
 
@@ -15,6 +16,9 @@ import (
 // Conversation is what a ticket needs of a forge; a forge.Client is one.
 type Conversation interface {
 	Me(ctx context.Context) (string, error)
+	// Repo and Thread are asked only whether they are there.
+	Repo(ctx context.Context, repo string) (forge.Repo, error)
+	Thread(ctx context.Context, ref slot.Ref) (forge.Thread, error)
 	Comments(ctx context.Context, ref slot.Ref) (forge.Comments, error)
 	Comment(ctx context.Context, ref slot.Ref, body string) (forge.Comment, error)
 	EditComment(ctx context.Context, ref slot.Ref, id int64, body string) (forge.Comment, error)
@@ -69,8 +73,11 @@ type shown struct {
 	Comment int64 `json:"comment,omitempty"`
 }
 
+// ErrGone says that the issue or pull request is no more.
+var ErrGone = errors.New("it is gone, and nothing can be shown there")
+
 // Show has the thread say the state, if it does not. What was begun and not noted is
-// found again, so that there is one comment. Errors match slot.ErrUnknown.
+// found again, so that there is one comment. Errors match ErrGone or slot.ErrUnknown.
 func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 	key := "ticket " + ref.String()
 	text, err := t.Memory.Cursor(ctx, key)
@@ -90,6 +97,9 @@ func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 	} else {
 		is.Comment, err = t.comment(ctx, ref, was.Comment, s)
 	}
+	if t.gone(ctx, ref, err) {
+		return errors.Join(ErrGone, t.Memory.SetCursor(ctx, key, ""))
+	}
 	if err != nil {
 		return err
 	}
@@ -101,6 +111,23 @@ func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 		return err
 	}
 	return t.Memory.SetCursor(ctx, key, string(note))
+}
+
+// gone reports that a thread is no more, after an error: its forge says so, or shows its
+// repository and not the thread. A 404 alone may mean that we may not see it.
+func (t Ticket) gone(ctx context.Context, ref slot.Ref, err error) bool {
+	if !errors.Is(err, forge.ErrNotFound) {
+		return false
+	}
+	_, err = t.Thread.Thread(ctx, ref)
+	if !errors.Is(err, forge.ErrNotFound) {
+		return false
+	}
+	if failed, ok := errors.AsType[*forge.Error](err); ok && failed.Status == http.StatusGone {
+		return true
+	}
+	_, err = t.Thread.Repo(ctx, ref.Repo())
+	return err == nil
 }
 
 // labelOf is a state's label. Idle has none.

@@ -20,9 +20,32 @@ type thread struct {
 	writes int
 	fail   error // of the next write, which is done all the same if done is set
 	done   bool
+	gone   int  // the status that is told of the thread: 404 or 410; 0: it is there
+	hidden bool // so is the repository
+}
+
+func (f *thread) missing() error {
+	if f.gone == 0 {
+		return nil
+	}
+	return &forge.Error{Kind: forge.ErrNotFound, Op: "read", Status: f.gone}
+}
+
+func (f *thread) Thread(context.Context, slot.Ref) (forge.Thread, error) {
+	return forge.Thread{}, f.missing()
+}
+
+func (f *thread) Repo(context.Context, string) (forge.Repo, error) {
+	if f.hidden {
+		return forge.Repo{}, f.missing()
+	}
+	return forge.Repo{ID: "1"}, nil
 }
 
 func (f *thread) wrote() error {
+	if err := f.missing(); err != nil {
+		return err
+	}
 	f.writes++
 	err := f.fail
 	f.fail = nil
@@ -157,5 +180,34 @@ func TestP12_Because(t *testing.T) {
 	got := body(State{Word: Deferred, Because: "@everyone `x`\n/oneslot run fixes #1\u202e" + strings.Repeat("y", 1000)})
 	if strings.Count(got, "`") != 2 || strings.Count(got, "\n") != 2 || strings.ContainsRune(got, '\u202e') || len(got) > 500 {
 		t.Errorf("%q", got)
+	}
+}
+
+// A thread that is gone is told apart from one that we may not see.
+func TestGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		gone   int
+		hidden bool
+		want   bool
+	}{
+		"the forge says so":           {410, true, true},
+		"its repository is there":     {404, false, true},
+		"its repository is not shown": {404, true, false},
+	} {
+		for _, form := range []Form{AsComment, AsLabel} {
+			f := &thread{gone: tt.gone, hidden: tt.hidden}
+			err := Ticket{form, f, memory{}}.Show(t.Context(), ref(t), State{Word: Queued})
+			if err == nil || errors.Is(err, ErrGone) != tt.want {
+				t.Errorf("%s, as a %s: %v", name, form, err)
+			}
+		}
+	}
+	// That one comment is gone is not the thread's end.
+	f, m := &thread{}, memory{}
+	for _, s := range []State{{Word: Queued}, {Word: Running}} {
+		if err := (Ticket{AsComment, f, m}).Show(t.Context(), ref(t), s); err != nil || len(f.list) != 1 {
+			t.Errorf("%v: %+v", err, f.list)
+		}
+		f.list = nil
 	}
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// A payload up to Inline bytes stands in the file itself, all of them together up
-// to Together; the newest stands there whole, whatever its size. The others are
+// A payload up to inlineMax bytes stands in the file itself, all of them together up
+// to togetherMax; the newest stands there whole, whatever its size. The others are
 // named by their files.
 const (
-	Inline   = 64 << 10
-	Together = 8 << 20
+	inlineMax   = 64 << 10
+	togetherMax = 8 << 20
 )
 
 // entry is an event as the worker reads it. Absent values are null.
@@ -47,7 +47,7 @@ type Keep func(name string, data []byte) (string, error)
 func Write(ctx context.Context, events []queue.Record, from Reader, keep Keep) ([]byte, error) {
 	// From the newest on, since what fits goes by age.
 	texts := make([][]byte, len(events))
-	left := Together
+	left := togetherMax
 	for i := len(events) - 1; i >= 0; i-- {
 		newest := i == len(events)-1
 		text, used, err := one(ctx, events[i], from, keep, newest, left)
@@ -79,7 +79,7 @@ func one(ctx context.Context, e queue.Record, from Reader, keep Keep, newest boo
 			if payload, err = os.ReadFile(d.File); err != nil {
 				return nil, 0, err
 			}
-		case !newest && (len(d.Body) > Inline || len(d.Body) > left):
+		case !newest && (len(d.Body) > inlineMax || len(d.Body) > left):
 			name, err := keep("payload-"+e.ID+".json", d.Body)
 			if err != nil {
 				return nil, 0, err

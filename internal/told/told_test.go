@@ -51,7 +51,7 @@ func TestWrite_PayloadsBySize(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := told(t, dir, deliveries{
-		"small": {Body: body(Inline)}, "big": {Body: body(Inline + 1)}, "file": {File: spooled}, "old": {},
+		"small": {Body: body(inlineMax)}, "big": {Body: body(inlineMax + 1)}, "file": {File: spooled}, "old": {},
 	}, event("e1", "small"), event("e2", "big"), event("e3", "file"), event("e4", "old"), event("e5", ""), event("e6", "big"))
 	for i, want := range []string{"inline", "file", "file", "none", "none", "inline"} {
 		got := "none"
@@ -78,8 +78,8 @@ func TestWrite_PayloadsBySize(t *testing.T) {
 
 // All payloads together have a bound; the newest come first.
 func TestWrite_PayloadsTogether(t *testing.T) {
-	n := Together/Inline + 8
-	from := deliveries{"d": {Body: body(Inline)}}
+	n := togetherMax/inlineMax + 8
+	from := deliveries{"d": {Body: body(inlineMax)}}
 	var events []queue.Record
 	for i := range n {
 		events = append(events, event("e"+string(rune('A'+i%26))+strings.Repeat("z", i/26), "d"))
@@ -89,13 +89,13 @@ func TestWrite_PayloadsTogether(t *testing.T) {
 	for i, e := range list {
 		if e["payload"] != nil {
 			inline++
-			if i < n-Together/Inline {
+			if i < n-togetherMax/inlineMax {
 				t.Errorf("entry %d of %d is inline", i, n)
 			}
 		}
 	}
-	if inline != Together/Inline {
-		t.Errorf("%d payloads inline, want %d", inline, Together/Inline)
+	if inline != togetherMax/inlineMax {
+		t.Errorf("%d payloads inline, want %d", inline, togetherMax/inlineMax)
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package ending
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/user"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -32,7 +30,7 @@ const (
 // that can act is asked to; for one that is dead or stopped it takes the slot
 // itself, ends the tree, and gives the slot back.
 type Stopper struct {
-	App    *App
+	*Ender
 	Ref    slot.Ref
 	Path   string // how the wish to stop arrived
 	Reason string // who said so and why, for the record
@@ -44,7 +42,7 @@ type Stopper struct {
 // Stop returns when nothing of the slot's work is left, and says what it did:
 // "" if there was nothing to do.
 func (s *Stopper) Stop(ctx context.Context) (did string, err error) {
-	look, err := s.App.Store.Look(ctx, s.Ref)
+	look, err := s.Store.Look(ctx, s.Ref)
 	if err != nil {
 		return "", err
 	}
@@ -52,7 +50,7 @@ func (s *Stopper) Stop(ctx context.Context) (did string, err error) {
 	if c == nil {
 		return s.leftovers(ctx)
 	}
-	if c.Kind == slot.Supervised && !s.App.Overtaken(*c) {
+	if c.Kind == slot.Supervised && !s.Overtaken(*c) {
 		switch see := proc.Look(c.Holder.Process); {
 		case see.Life == proc.Alive && !see.Stopped:
 			return s.ask(ctx, *c, true)
@@ -76,12 +74,12 @@ func (s *Stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, err
 	if err := s.onHold(ctx); err != nil {
 		return "", err
 	}
-	if _, err := s.App.Store.AskStop(ctx, c.ID, s.Reason); errors.Is(err, slot.ErrLost) {
+	if _, err := s.Store.AskStop(ctx, c.ID, s.Reason); errors.Is(err, slot.ErrLost) {
 		return "it ended by itself just now", nil
 	} else if err != nil {
 		return "", err
 	}
-	err := s.App.Store.Note(ctx, slot.Decision{
+	err := s.Store.Note(ctx, slot.Decision{
 		Ref: s.Ref, Path: s.Path, Verdict: slot.Ended, Reason: slot.ReasonStopAsked, Detail: s.Reason,
 		Next: "its supervisor ends the tree and gives the slot back", Fence: c.Fence, Run: c.Run,
 	})
@@ -100,12 +98,12 @@ func (s *Stopper) ask(ctx context.Context, c slot.Claim, near bool) (string, err
 	case err != nil:
 		return "", err
 	case over:
-		return fmt.Sprintf("run %s of %s was stopped, nothing of it is left", c.Run, c.Holder), nil
+		return fmt.Sprintf("run %s of %s was stopped, nothing of it is left", c.Run, c.Who()), nil
 	case near:
 		return s.take(ctx, &c)
 	}
 	return "", &slot.UnknownError{
-		Op: "stop", Store: s.App.Store.Address(), Err: fmt.Errorf("the run of %s did not end within %s", c.Holder, most.Round(time.Second)),
+		Op: "stop", Store: s.Store.Address(), Err: fmt.Errorf("the run of %s did not end within %s", c.Who(), most.Round(time.Second)),
 		Hint: "it is asked to stop and will, once it can ask the store; `oneslot takeover` does not wait for it",
 	}
 }
@@ -122,7 +120,7 @@ func (s *Stopper) await(ctx context.Context, c slot.Claim, most time.Duration) (
 	tick := time.NewTicker(askPause)
 	defer tick.Stop()
 	for last := false; ; {
-		look, err := s.App.Store.Look(ctx, s.Ref)
+		look, err := s.Store.Look(ctx, s.Ref)
 		if err != nil {
 			return false, err
 		}
@@ -159,12 +157,12 @@ func (s *Stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 	key := claim.NewKey(s.Ref)
 	req := claim.Request{
 		Ref: s.Ref, Key: key, Kind: slot.Detached, Bound: true, TTL: slot.StartMax, Head: true,
-		Holder: s.App.Holder(s.Path, "oneslot", s.App.Self),
+		Holder: s.holder(s.Path),
 	}
 	if c != nil {
 		req.Displace = &claim.Displace{Claim: c.ID, Why: claim.Forced, Detail: s.Reason}
 	}
-	g, err := s.App.Store.Acquire(ctx, req)
+	g, err := s.Store.Acquire(ctx, req)
 	var paused *slot.DeferError
 	if errors.As(err, &paused) && (c == nil || c.Kind == slot.Supervised) {
 		return s.paused(ctx, c)
@@ -181,7 +179,7 @@ func (s *Stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 		out.Reason += fmt.Sprintf("; but: %v", failed)
 	}
 	// Lost: somebody took the slot from us meanwhile. What we came for is done.
-	if _, err := s.App.Store.Release(ctx, key, out); err != nil && !errors.Is(err, slot.ErrLost) {
+	if _, err := s.Store.Release(ctx, key, out); err != nil && !errors.Is(err, slot.ErrLost) {
 		return "", errors.Join(failed, err)
 	}
 	return setAside(c), failed
@@ -193,18 +191,18 @@ func setAside(c *slot.Claim) string {
 	case c == nil:
 		return "what an earlier run left was ended"
 	case c.Kind == slot.Supervised:
-		return fmt.Sprintf("run %s of %s was ended without its supervisor, which could not act; nothing of it is left", c.Run, c.Holder)
+		return fmt.Sprintf("run %s of %s was ended without its supervisor, which could not act; nothing of it is left", c.Run, c.Who())
 	case c.Bound:
-		return fmt.Sprintf("the claim of %s was ended; that process is not oneslot's and goes on", c.Holder)
+		return fmt.Sprintf("the claim of %s was ended; that process is not oneslot's and goes on", c.Who())
 	}
-	return fmt.Sprintf("the %s claim of %s was ended; whoever works under it learns at its next check or renewal", c.Kind, c.Holder)
+	return fmt.Sprintf("the %s claim of %s was ended; whoever works under it learns at its next check or renewal", c.Kind, c.Who())
 }
 
 // paused ends the tree of a slot on hold, which nobody can take: not we either.
 // Its claim stays on record, and is dead.
 func (s *Stopper) paused(ctx context.Context, c *slot.Claim) (string, error) {
 	if c != nil {
-		if _, err := s.App.Store.AskStop(ctx, c.ID, s.Reason); err != nil && !errors.Is(err, slot.ErrLost) {
+		if _, err := s.Store.AskStop(ctx, c.ID, s.Reason); err != nil && !errors.Is(err, slot.ErrLost) {
 			return "", err
 		}
 	}
@@ -228,18 +226,18 @@ func (s *Stopper) onHold(ctx context.Context) error {
 // clean ends what is left of the runs up to a fence; 0 is all of them.
 func (s *Stopper) clean(ctx context.Context, fence int64, displaced *slot.Claim) error {
 	c := supervise.Cleaner{
-		Journal: s.App.Store, State: s.App.Store.Dir(), Boot: s.App.Clock.BootID(), Log: s.Log, Fence: fence,
+		Journal: s.Store, State: s.Store.Dir(), Boot: s.Taker.Clock.BootID(), Log: s.Log, Fence: fence,
 	}
 	return c.Clean(ctx, s.Ref, "", displaced)
 }
 
 // leftovers ends what is left on a slot that nobody holds.
 func (s *Stopper) leftovers(ctx context.Context) (string, error) {
-	open, err := s.App.Store.OpenRuns(ctx, s.Ref)
+	open, err := s.Store.OpenRuns(ctx, s.Ref)
 	if err != nil {
 		return "", err
 	}
-	names, err := rundir.In(s.App.Store.Dir()).Open(s.Ref.Slug())
+	names, err := rundir.In(s.Store.Dir()).Open(s.Ref.Slug())
 	if err != nil {
 		return "", fmt.Errorf("%w: the registry of runs: %w", slot.ErrUnknown, err)
 	}
@@ -256,26 +254,6 @@ func MayEnd(uid int, c slot.Claim) error {
 		return nil
 	}
 	return &proc.NotPermittedError{
-		PID: c.Holder.Process.PID, UID: c.Holder.UID, User: UserName(c.Holder.UID), Command: c.Holder.Command,
+		PID: c.Holder.Process.PID, UID: c.Holder.UID, User: proc.UserName(c.Holder.UID), Command: c.Holder.Command,
 	}
-}
-
-// Whoami is the user of this process, for the record.
-func (a *App) Whoami() string { return UserName(os.Getuid()) + "@" + a.Config.Host.V }
-
-// Overtaken reports that the holder was a process of this very host, before it
-// was restarted.
-func (a *App) Overtaken(c slot.Claim) bool {
-	p := c.Holder.Process
-	return (c.Kind == slot.Supervised || c.Bound) && p.Boot != "" && !p.Far() && p.Boot != a.Clock.BootID() &&
-		!a.Store.Capabilities().CrossHost
-}
-
-// UserName is a user's name, or the number if it has none.
-func UserName(uid int) string {
-	name := strconv.Itoa(uid)
-	if u, err := user.LookupId(name); err == nil {
-		name = u.Username
-	}
-	return name
 }

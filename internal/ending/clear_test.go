@@ -1,4 +1,4 @@
-package app
+package ending
 
 import (
 	"context"
@@ -45,8 +45,8 @@ func TestClear_TellsALoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &App{Store: taken{dir: t.TempDir(), asked: make(chan struct{})}, Clock: clk}
-	err = a.Clear(t.Context(), claim.Grant{Claim: slot.Claim{Ref: ref, TTL: time.Second}, Asked: clk.Boot()}, claim.NewKey(ref))
+	e := &Ender{Store: taken{dir: t.TempDir(), asked: make(chan struct{})}, Taker: &claim.Taker{Clock: clk}}
+	err = e.Clear(t.Context(), claim.Grant{Claim: slot.Claim{Ref: ref, TTL: time.Second}, Asked: clk.Boot()}, claim.NewKey(ref))
 	if !errors.Is(err, slot.ErrLost) {
 		t.Errorf("got %v, want lost", err)
 	}

@@ -1,4 +1,4 @@
-package app
+package names
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// aliases is where a store keeps what repositories were called: a forge's id of a
+// Store is where it is kept what repositories were called: a forge's id of a
 // repository stays when its name does not.
-type aliases interface {
+type Store interface {
 	// Alias notes that the repository has the name now, and gives the one under which
 	// its slots are kept.
 	Alias(ctx context.Context, host, id, name string) (canonical string, err error)
@@ -27,10 +27,10 @@ type aliases interface {
 	Current(ctx context.Context, repo string) (string, error)
 }
 
-// Names keeps a repository one, whatever it is called. It remembers for a while what
-// the store said, for names come in storms and change once a year.
+// Names translates names. It remembers for a while what the store said, for names
+// come in storms and change once a year. A nil one knows none.
 type Names struct {
-	store aliases // nil: a store that keeps none; names are what they are
+	store Store // nil: a store that keeps none; names are what they are
 	clock clock.Clock
 	looks bool // nothing is written
 
@@ -46,8 +46,20 @@ type knownName struct {
 // namesFor is how long a name is believed: another process may hear of a new one.
 const namesFor = 5 * time.Second
 
-func newNames(store aliases, c clock.Clock) *Names {
+// New is for a store that keeps names; nil: names are what they are.
+func New(store Store, c clock.Clock) *Names {
 	return &Names{store: store, clock: c, known: map[string]knownName{}}
+}
+
+// Looking is the same for whoever only looks: nothing is written, also what it hears
+// by the way.
+func (n *Names) Looking() *Names {
+	if n == nil {
+		return nil
+	}
+	l := New(n.store, n.clock)
+	l.looks = true
+	return l
 }
 
 func (n *Names) ask(key string, question func() (string, error)) (string, error) {
@@ -124,22 +136,23 @@ func (n *Names) forgetID(host, id, name string) {
 // Canonical is the slot of a ref that may be written with any name its repository
 // ever had.
 func (n *Names) Canonical(ctx context.Context, ref slot.Ref) (slot.Ref, error) {
-	repo, err := n.canonicalRepo(ctx, ref.Repo())
+	repo, err := n.CanonicalRepo(ctx, ref.Repo())
 	if err != nil || repo == ref.Repo() {
 		return ref, err
 	}
 	return ref.In(repo)
 }
 
-func (n *Names) canonicalRepo(ctx context.Context, repo string) (string, error) {
+// CanonicalRepo is the name of the slots of a repository, by any name it ever had.
+func (n *Names) CanonicalRepo(ctx context.Context, repo string) (string, error) {
 	if n == nil || n.store == nil || repo == "" {
 		return repo, nil
 	}
 	return n.ask("of "+repo, func() (string, error) { return n.store.Canonical(ctx, repo) })
 }
 
-// strange reports whether nobody has told yet which repository has the name.
-func (n *Names) strange(ctx context.Context, repo string) (bool, error) {
+// Strange reports whether nobody has told yet which repository has the name.
+func (n *Names) Strange(ctx context.Context, repo string) (bool, error) {
 	if n == nil || n.store == nil || repo == "" {
 		return false, nil
 	}
