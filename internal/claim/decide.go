@@ -13,7 +13,7 @@ func Granted(req Request, fence int64, displaced *slot.Claim, reason, detail str
 		Fence: fence, Run: req.Run,
 	}
 	if displaced != nil {
-		d.Detail = join("it was held by "+displaced.Holder.String(), detail)
+		d.Detail = join("it was held by "+displaced.Who(), detail)
 	}
 	if req.Kind == slot.Detached {
 		d.Next = "held until it is released or expires"
@@ -65,19 +65,22 @@ func Shared(req Request, ref slot.Ref, c slot.Claim) string {
 // no times, so that equal refusals in a row are one record.
 func Refused(req Request, err error) slot.Decision {
 	d := slot.Decision{Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Defer}
-	waits := req.Ticket != nil
 	switch e := err.(type) {
 	case *slot.BusyError:
 		d.Reason, d.Fence, d.Run, d.Detail = e.Reason, e.Claim.Fence, e.Claim.Run, e.Detail
 		if e.Claim.ID != "" {
-			d.Detail = join(e.Claim.Holder.String(), e.Detail)
+			d.Detail = join(e.Claim.Who(), e.Detail)
 		}
 	case *slot.DeferError:
 		d.Reason, d.Detail = e.Reason, e.Detail
 	}
-	d.Next = "nothing started; the caller was told and may ask again"
-	if waits {
+	switch {
+	case req.Ticket != nil:
 		d.Next = "the caller waits in line"
+	case req.Queued:
+		d.Next = "the work stays in the queue and is looked at again; no attempt is spent"
+	default:
+		d.Next = "nothing started; the caller was told and may ask again"
 	}
 	return d
 }

@@ -29,7 +29,7 @@ func (l Limits) Over(ref slot.Ref, load Load) *slot.DeferError {
 	switch {
 	case l.breaks() && !load.Oldest.IsZero():
 		e.Reason, e.Until = slot.ReasonBreaker, load.Oldest.Add(l.Window)
-		e.Detail = fmt.Sprintf("%d runs in the last %s; the oldest leaves the window at %s", l.PerRef, span(l.Window),
+		e.Detail = fmt.Sprintf("%d runs in the last %s; the oldest leaves the window at %s", l.PerRef, slot.Span(l.Window),
 			e.Until.UTC().Format(time.RFC3339))
 	case l.PerRepo > 0 && ref.Repo() != "" && load.PerRepo >= l.PerRepo:
 		e.Detail = fmt.Sprintf("%d of %d run in %s", load.PerRepo, l.PerRepo, ref.Repo())
@@ -39,15 +39,4 @@ func (l Limits) Over(ref slot.Ref, load Load) *slot.DeferError {
 		return nil
 	}
 	return e
-}
-
-// span writes a time span without its zero parts.
-func span(d time.Duration) string {
-	switch {
-	case d%time.Hour == 0:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d%time.Minute == 0:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	}
-	return d.String()
 }

@@ -24,11 +24,11 @@ func (r Request) Validate() error {
 	case r.Kind != slot.Supervised && r.Kind != slot.Detached:
 		return bad("a claim starts supervised or detached, not %q", r.Kind)
 	case r.TTL < slot.MinTTL:
-		return bad("time to live %v is under %v", r.TTL, slot.MinTTL)
+		return bad("a time to live of %s is too short: at least %s", slot.Span(r.TTL), slot.Span(slot.MinTTL))
 	case r.TTL > slot.MaxTTL:
-		return bad("time to live %v is over %v", r.TTL, slot.MaxTTL)
+		return bad("a time to live of %s is too long: at most %s", slot.Span(r.TTL), slot.Span(slot.MaxTTL))
 	case r.Grace < 0 || r.Grace > r.TTL/3:
-		return bad("grace time %v is over a third of the time to live %v", r.Grace, r.TTL)
+		return bad("a grace time of %s is more than a third of the time to live, %s", slot.Span(r.Grace), slot.Span(r.TTL))
 	case r.Kind == slot.Supervised && r.Run == "":
 		return bad("a supervised claim names its run")
 	case r.Bound && (r.Kind != slot.Detached || r.Holder.Process.IsZero()):

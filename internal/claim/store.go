@@ -53,6 +53,7 @@ type Request struct {
 	Kind   slot.Kind
 	Holder slot.Holder
 	Rule   string
+	Queued bool   // a work item asks; it is kept for a later look if it is refused
 	Run    string // supervised: the run that is committed with the claim
 	Dir    string // its folder
 	Warden bool

@@ -28,7 +28,7 @@ type claimOptions struct {
 }
 
 func (c *cli) claimVerb() *cobra.Command {
-	o := claimOptions{refusing: refusing{exit: exitBusy}}
+	o := claimOptions{refusing: refusing{exit: exitBusy, what: claimed}}
 	cmd := &cobra.Command{
 		Use:   "claim REF",
 		Short: "Claim a slot without running anything; for callers that cannot use run",
@@ -43,8 +43,8 @@ Exit codes:
   0    claimed
   64   the command line is wrong, not a ref, or there is no process N
   69   unknown: the store, a forge or a gate could not be asked
-  74   the key could not be printed; the claim was given back
-  75   busy: the slot is held or on hold
+  74   claim and token could not be printed; the claim was given back
+  75   busy: the slot is held, on hold, or a gate says not now
   77   not allowed
   78   bad configuration
   80   nothing to do: the work is over (closed, landed, ...)
@@ -61,16 +61,16 @@ Exit codes:
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.json, "json", false, "print one JSON object: the claim, or the refusal")
+	f.BoolVar(&o.json, "json", false, "print one JSON object: the claim, or the refusal; with --any, that of the first ref")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell a refusal by the exit code alone")
 	f.BoolVar(&o.any, "any", false, "take the first free one of several refs")
-	durationVar(cmd, &o.ttl, "ttl", slot.DetachedTTL, "time to live without a renewal, from 1s")
+	durationVar(cmd, &o.ttl, "ttl", slot.DetachedTTL, "time to live without a renewal, from 1s to 7d")
 	f.IntVar(&o.pid, "pid", 0, "bind the claim to the life of process `N`")
 	f.BoolVar(&o.export, "export", false, "print lines for the shell's eval")
 	return cmd
 }
 
-func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error {
+func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) (err error) {
 	ttl, grace, err := terms(o.ttl, 0, false)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 		return err
 	}
 	warnCI(c.Err, cfg)
-	a, err := app.New(cfg)
+	a, err := c.app(cfg)
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
@@ -97,6 +97,11 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
+	defer func() {
+		if err != nil {
+			_ = gates.Ended(context.WithoutCancel(ctx)) // nobody works now; what fails, the next process does
+		}
+	}()
 	g, req, err := c.take(ctx, a, refs, taking{any: o.any, gates: gates, request: func(ref slot.Ref) claim.Request {
 		return claim.Request{
 			Ref: ref, Key: claim.NewKey(ref), Kind: slot.Detached, Bound: !bound.IsZero(),
@@ -107,7 +112,7 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) error 
 		return o.tell(c, refs[0], err)
 	}
 	// What a killed `oneslot run` left of its worker must be gone first.
-	if err := a.Clear(ctx, g, req.Key); err != nil {
+	if err := a.Ender().Clear(ctx, g, req.Key); err != nil {
 		return o.tell(c, req.Ref, err)
 	}
 	cl, err := fresh(ctx, a, g.Claim, req.Key)
@@ -164,8 +169,8 @@ type claimView struct {
 	ExpiresAt *string `json:"expires_at"`
 }
 
-// handOver tells the caller its key. A key that nobody got would keep the slot
-// for nothing, so the claim is given back if it cannot be told.
+// handOver tells the caller its claim and token. What nobody got would keep the slot
+// for nothing, so the claim is given back if they cannot be told.
 func (c *cli) handOver(ctx context.Context, a *app.App, cl slot.Claim, key claim.Key, o claimOptions) error {
 	signal.Ignore(syscall.SIGPIPE)
 	var err error
@@ -188,7 +193,7 @@ func (c *cli) handOver(ctx context.Context, a *app.App, cl slot.Claim, key claim
 	if err == nil {
 		return nil
 	}
-	out := slot.Outcome{Result: slot.NoStart, Reason: "the caller could not be told its key"}
+	out := slot.Outcome{Result: slot.NoStart, Reason: "the caller could not be told its claim and token"}
 	if _, e := a.Store.Release(ctx, key, out); e != nil {
 		return fmt.Errorf("%w; and the claim could not be given back: %w", err, e)
 	}

@@ -33,7 +33,7 @@ type cli struct {
 	World
 	config string // --config
 	store  string // --store
-	quiet  bool   // a refusal is told by its exit code alone
+	asked  string // the store that is asked
 }
 
 // Main runs one verb and returns the exit code.
@@ -64,9 +64,10 @@ func (c *cli) root() *cobra.Command {
 	root.SetOut(c.Out)
 	root.SetErr(c.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return c.usage(cmd, flagError(err)) })
-	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration `file`")
-	root.PersistentFlags().StringVar(&c.store, "store", "", "store `address`, such as sqlite:/var/lib/oneslot/oneslot.db")
-	root.AddCommand(c.verbs()...)
+	root.PersistentFlags().StringVar(&c.config, "config", "", "configuration `FILE`")
+	root.PersistentFlags().StringVar(&c.store, "store", "", "store `ADDRESS`, such as sqlite:/var/lib/oneslot/oneslot.db")
+	c.addVerbs(root)
+	rootHelp(root)
 	return root
 }
 
@@ -112,7 +113,16 @@ func (c *cli) open(cmd *cobra.Command) (*app.App, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.New(cfg)
+	return c.app(cfg)
+}
+
+// app is the oneslot of a configuration.
+func (c *cli) app(cfg *config.Config) (*app.App, error) {
+	a, err := app.New(cfg)
+	if err == nil {
+		c.asked = a.Store.Address()
+	}
+	return a, err
 }
 
 // ref reads a ref argument.
@@ -136,9 +146,7 @@ func (c *cli) tell(err error) {
 	switch {
 	case err == nil, errors.As(err, &own):
 	case slot.IsRefusal(err):
-		if !c.quiet {
-			explain(c.Err, err, time.Now())
-		}
+		explain(c.Err, err, inquiry{c.asked, started}, time.Now())
 	default:
 		fmt.Fprintf(c.Err, "oneslot: %v\n", err)
 	}

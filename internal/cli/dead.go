@@ -95,14 +95,21 @@ Exit codes:
 				c.printf(c.Out, "%s: %s is looked at now\n", it.Ref, ruleName(it.Policy))
 			}
 			if len(items) == 0 {
-				c.printf(c.Out, "nothing to retry\n")
+				c.printf(c.Out, "%s\n", nothingToRetry(ref))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&rule, "rule", "", "only the work of the rule of that `name`")
+	cmd.Flags().StringVar(&rule, "rule", "", "only the work of the rule of that `NAME`")
 	cmd.Flags().BoolVar(&all, "all", false, "all that was given up")
 	return cmd
+}
+
+func nothingToRetry(ref slot.Ref) string {
+	if ref.IsZero() {
+		return "nothing to retry: no work was given up"
+	}
+	return ref.String() + ": nothing to retry: no work of it is dead, backs off or waits for a person"
 }
 
 // queueView is a work item as status, why and dead show it.

@@ -73,10 +73,10 @@ Exit codes:
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.kind, "kind", "", "`kind` of event, as rules name it (default manual)")
-	f.StringVar(&o.rule, "rule", "", "`name` of the rule to go by (default every rule that wants it, else [worker])")
-	f.StringVar(&o.key, "key", "", "idempotency `key`: the same wish given again is a duplicate")
-	f.StringVar(&o.note, "note", "", "`text` for the worker and the record")
+	f.StringVar(&o.kind, "kind", "", "`KIND` of event, as rules name it (default manual)")
+	f.StringVar(&o.rule, "rule", "", "`NAME` of the rule to go by (default every rule that wants it, else [worker])")
+	f.StringVar(&o.key, "key", "", "idempotency `KEY`: the same wish given again is a duplicate")
+	f.StringVar(&o.note, "note", "", "`TEXT` for the worker and the record")
 	f.BoolVar(&o.wait, "wait", false, "return when the wish has come to its end")
 	f.BoolVar(&o.asJSON, "json", false, "print a JSON array")
 	return cmd
@@ -164,7 +164,7 @@ func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted [
 		if pid, err := a.Daemon(); err != nil {
 			return err
 		} else if pid == 0 {
-			return end.verdict(cmd.Context())
+			return c.verdict(cmd.Context(), end)
 		}
 	}
 	ctx, stop := interruptible(cmd.Context())
@@ -177,7 +177,7 @@ func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted [
 		}
 		if done {
 			stop()
-			return end.verdict(cmd.Context())
+			return c.verdict(cmd.Context(), end)
 		}
 		select {
 		case <-ctx.Done():
@@ -225,8 +225,9 @@ func (w *wishEnd) missing() (n int) {
 }
 
 // verdict is the exit code of a wish that has ended: the worst of its events'. What
-// became of an event that is not on record any more is not known.
-func (w *wishEnd) verdict(ctx context.Context) error {
+// went wrong is said. What became of an event that is not on record any more is not
+// known.
+func (c *cli) verdict(ctx context.Context, w *wishEnd) error {
 	if _, err := w.over(ctx); err != nil {
 		return err
 	}
@@ -237,11 +238,21 @@ func (w *wishEnd) verdict(ctx context.Context) error {
 	for _, r := range w.last {
 		switch r.State {
 		case queue.EventSkipped:
+			c.printf(c.Err, "oneslot: %s: skipped: %s\n", w.ref, clean(r.Reason))
 			worst = max(worst, exitSkipped)
 		case queue.EventDead:
 			run, err := w.app.Store.Run(ctx, r.Run)
-			if err == nil && run.Outcome.Exit != nil && *run.Outcome.Exit != 0 {
-				return &exitError{*run.Outcome.Exit}
+			if err != nil {
+				c.printf(c.Err, "oneslot: %s: given up: %s\n", w.ref, clean(r.Reason))
+				return &exitError{1}
+			}
+			see := "`oneslot log --run " + run.ID + "`"
+			if run.Outcome.Result == slot.NoStart { // it has no log
+				see = "`oneslot why " + quote(w.ref.String()) + "`"
+			}
+			c.printf(c.Err, "oneslot: %s: given up: run %s: %s; see %s\n", w.ref, run.ID, clean(outcomeText(run.Outcome)), see)
+			if exit := run.Outcome.Exit; exit != nil && *exit != 0 {
+				return &exitError{*exit}
 			}
 			return &exitError{1}
 		}

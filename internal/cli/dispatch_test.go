@@ -37,7 +37,7 @@ func TestDispatchWait_NotFoundIsUnknown(t *testing.T) {
 		{[]string{"e2"}, nil, slot.ErrUnknown},
 	} {
 		w := &wishEnd{app: &app.App{Queue: books{list: c.list}, Store: named{}}, ids: c.ids}
-		if err := w.verdict(t.Context()); !errors.Is(err, c.want) {
+		if err := (&cli{}).verdict(t.Context(), w); !errors.Is(err, c.want) {
 			t.Errorf("%v of %v: %v, want %v", c.ids, c.list, err, c.want)
 		}
 	}

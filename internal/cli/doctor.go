@@ -62,7 +62,7 @@ Exit codes:
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
-	cmd.Flags().StringVar(&bundle, "bundle", "", "also write a bundle for somebody who helps to `file`, as in oneslot.tar.gz")
+	cmd.Flags().StringVar(&bundle, "bundle", "", "also write a bundle for somebody who helps to `FILE`, as in oneslot.tar.gz")
 	cmd.Flags().BoolVar(&logs, "with-logs", false, "with the ends of the last workers' logs in the bundle")
 	return cmd
 }

@@ -13,9 +13,9 @@ import (
 const (
 	exitOK         = 0
 	exitUsage      = 64
+	exitUnknown    = 69
 	exitInternal   = 70 // a fault in oneslot itself
 	exitOutput     = 74 // EX_IOERR: output could not be passed on
-	exitUnknown    = 69
 	exitBusy       = 75
 	exitNotAllowed = 77
 	exitConfig     = 78

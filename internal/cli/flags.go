@@ -21,7 +21,7 @@ func (f durationFlag) String() string {
 	if f.d == nil || *f.d == 0 {
 		return ""
 	}
-	return config.FormatDuration(*f.d)
+	return slot.Span(*f.d)
 }
 
 func (f durationFlag) Set(s string) (err error) {
@@ -29,7 +29,7 @@ func (f durationFlag) Set(s string) (err error) {
 	return err
 }
 
-func (f durationFlag) Type() string { return "duration" }
+func (f durationFlag) Type() string { return "D" }
 
 // durationVar adds a flag for a span of time.
 func durationVar(cmd *cobra.Command, d *time.Duration, name string, value time.Duration, usage string) {
@@ -92,13 +92,16 @@ func (c *cli) splitMaybe(cmd *cobra.Command, args []string) (before, command []s
 // terms reads time to live and grace: what was not given follows from the other.
 func terms(ttl, grace time.Duration, graceGiven bool) (time.Duration, time.Duration, error) {
 	if ttl < slot.MinTTL {
-		return 0, 0, fmt.Errorf("%w: --ttl %s is too short: at least %s", slot.ErrUsage, config.FormatDuration(ttl), config.FormatDuration(slot.MinTTL))
+		return 0, 0, fmt.Errorf("%w: --ttl %s is too short: at least %s", slot.ErrUsage, slot.Span(ttl), slot.Span(slot.MinTTL))
+	}
+	if ttl > slot.MaxTTL {
+		return 0, 0, fmt.Errorf("%w: --ttl %s is too long: at most %s", slot.ErrUsage, slot.Span(ttl), slot.Span(slot.MaxTTL))
 	}
 	if !graceGiven {
 		grace = min(slot.DefaultGrace, ttl/3)
 	}
 	if grace > ttl/3 {
-		return 0, 0, fmt.Errorf("%w: --grace %s is more than a third of --ttl %s", slot.ErrUsage, config.FormatDuration(grace), config.FormatDuration(ttl))
+		return 0, 0, fmt.Errorf("%w: --grace %s is more than a third of --ttl %s", slot.ErrUsage, slot.Span(grace), slot.Span(ttl))
 	}
 	return ttl, grace, nil
 }
@@ -126,32 +129,32 @@ func (c *cli) refs(cmd *cobra.Command, words []string, any bool, grammar slot.Gr
 type refusing struct {
 	json  bool
 	quiet bool
-	exit  int // the exit code of a refusal; 0 is silent, too
+	exit  int    // the exit code of a refusal; 0 is silent, too
+	what  string // what then does not happen: started, claimed; empty for a look
 }
 
-// add registers -q, --json and --busy-exit.
-func (r *refusing) add(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&r.json, "json", false, "print a refusal as one JSON object")
-	cmd.Flags().BoolVarP(&r.quiet, "quiet", "q", false, "tell a refusal by the exit code alone")
-}
-
-// refused tells why nothing was started, and gives what the verb returns for it.
+// tell says why nothing was started, and gives what the verb returns for it.
 func (r refusing) tell(c *cli, ref slot.Ref, err error) error {
 	refusal := slot.IsRefusal(err)
-	if r.json && (refusal || errors.Is(err, slot.ErrUnknown)) {
+	unknown := !refusal && errors.Is(err, slot.ErrUnknown)
+	if r.json && (refusal || unknown) {
 		if e := printJSON(c.Out, refusalView(ref, err)); e != nil {
 			return e
 		}
 	}
-	if !refusal {
+	exit := exitCode(err)
+	switch {
+	case unknown && exit == exitUnknown && !ref.IsZero():
+		explainUnknown(c.Err, ref, err, r.what)
+		return &exitError{exit}
+	case !refusal:
 		return err
 	}
-	exit := exitCode(err)
 	if exit == exitBusy {
 		exit = r.exit
 	}
 	if !r.json && !r.quiet && exit != 0 {
-		explain(c.Err, err, time.Now())
+		explain(c.Err, err, inquiry{c.asked, r.what}, time.Now())
 	}
 	if exit == 0 {
 		return nil

@@ -46,7 +46,10 @@ func verdictText(d slot.Decision, now time.Time) string {
 			return "hold ended"
 		}
 	case slot.Defer:
-		word = "refused"
+		word = "deferred"
+		if strings.Contains(d.Next, "the caller") { // there was one, and it went away without
+			word = "refused"
+		}
 		if d.Reason == slot.ReasonHold && strings.HasPrefix(d.Detail, "put on hold") {
 			return "put on hold"
 		}

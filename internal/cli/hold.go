@@ -34,7 +34,7 @@ Exit codes:
 			return c.hold(cmd.Context(), a, scope, reason)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, told to everybody who asks")
+	cmd.Flags().StringVar(&reason, "reason", "", "`TEXT` that everybody who asks is told")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func (c *cli) hold(ctx context.Context, a *app.App, scope, reason string) error 
 	for _, l := range live {
 		if within(l.Ref, scope) && !isDead(a, l) {
 			ref := l.Ref.String()
-			c.printf(c.Out, "%s: goes on, held by %s; `oneslot stop %s` ends it\n", ref, clean(l.Holder.String()), quote(ref))
+			c.printf(c.Out, "%s: goes on, held by %s; `oneslot stop %s` ends it\n", ref, clean(l.Who()), quote(ref))
 		}
 	}
 	return nil

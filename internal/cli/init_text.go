@@ -17,7 +17,7 @@ const initText = `# oneslot. Everything here is optional: what is commented out 
 # The forge of refs that name no host.
 #default_host = "github.com"
 
-# After how long something that is put off again and again is reported.
+# After how long something that is deferred again and again is reported.
 #defer_alarm = "6h"
 
 # ---- Webhooks: POST /hooks/NAME. A secret stands in a file or in a variable, never

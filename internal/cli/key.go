@@ -20,9 +20,9 @@ type keyFlags struct {
 
 func (k *keyFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&k.claim, "claim", "", "the claim's `id` (default ONESLOT_CLAIM)")
-	f.StringVar(&k.token, "token", "", "its `token` (default ONESLOT_TOKEN)")
-	f.StringVar(&k.tokenFile, "token-file", "", "`file` that holds the token")
+	f.StringVar(&k.claim, "claim", "", "the claim's `ID` (default ONESLOT_CLAIM)")
+	f.StringVar(&k.token, "token", "", "its `TOKEN` (default ONESLOT_TOKEN)")
+	f.StringVar(&k.tokenFile, "token-file", "", "`FILE` that holds the token")
 }
 
 // key puts the claim and its token together. A token from the environment counts

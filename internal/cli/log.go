@@ -52,7 +52,7 @@ Exit codes:
 				return err
 			}
 			if r.ID == "" {
-				c.printf(c.Err, "oneslot: no run is on record in %s\n", a.Store.Address())
+				c.noRun(a, ref)
 				return nil
 			}
 			var w io.Writer = c.Out

@@ -40,9 +40,18 @@ func manual(root *cobra.Command) []byte {
 	}
 	fmt.Fprintf(&b, ".SH GLOBAL FLAGS\n")
 	manFlags(&b, root.PersistentFlags())
+	manTable(&b, "EXIT STATUS", exits)
+	manTable(&b, "ENVIRONMENT", variables)
 	fmt.Fprintf(&b, ".SH FILES\n.TP\n$XDG_CONFIG_HOME/oneslot/oneslot.toml, /etc/oneslot/oneslot.toml\nthe configuration; the first one that is there counts\n"+
 		".TP\n$XDG_STATE_HOME/oneslot/oneslot.db\nthe store, unless another is configured\n")
 	return b.Bytes()
+}
+
+func manTable(b *bytes.Buffer, title string, rows [][2]string) {
+	fmt.Fprintf(b, ".SH %s\n", title)
+	for _, r := range rows {
+		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(r[0]), roff(r[1]))
+	}
 }
 
 func manVerb(b *bytes.Buffer, v *cobra.Command) {

@@ -40,6 +40,9 @@ func (c *cli) onceVerb() *cobra.Command {
 not run it again: they wait, and get its output and exit code, be it a failure.
 With --keep D, callers that come less than D after its end get them, too.
 
+KEY is any name, and no ref: its slot is key:oneslot/once/KEY, which hold, why and
+stop take. So a once of octo-org/octo-repo#12 excludes no run of that issue.
+
 CMD gets no input and no terminal. It is run at least once: if the caller that
 runs it is killed or interrupted, one of the others runs it again. Standard
 output and standard error are kept apart, 64 MiB in all. The caller that runs it
@@ -71,7 +74,7 @@ Exit codes:
 		},
 	}
 	durationVar(cmd, &o.keep, "keep", 0, "how long a result also serves callers that come later")
-	durationVar(cmd, &o.ttl, "ttl", slot.DefaultTTL, "time to live of the claim between renewals, from 1s")
+	durationVar(cmd, &o.ttl, "ttl", slot.DefaultTTL, "time to live of the claim between renewals, from 1s to 7d")
 	return cmd
 }
 
@@ -101,12 +104,13 @@ func (c *cli) doOnce(cmd *cobra.Command, key string, argv []string, keep, ttl ti
 		return err
 	}
 	warnCI(c.Err, cfg)
-	a, err := app.New(cfg)
+	refusal := refusing{exit: exitBusy, what: started}
+	a, err := c.app(cfg)
 	if err != nil {
-		return err
+		return refusal.tell(c, ref, err)
 	}
 	o := &once{c: c, a: a, ref: ref, argv: argv, rule: onceRule + digest(argv), keep: keep, ttl: ttl}
-	return o.serve(cmd.Context())
+	return refusal.tell(c, ref, o.serve(cmd.Context()))
 }
 
 // digest names a command: equal for equal lists of arguments.
@@ -282,7 +286,7 @@ func (o *once) run(ctx context.Context) error {
 		}
 	}
 	rec.wait()
-	return o.c.ending(o.ref, rep, err, refusing{exit: exitBusy})
+	return o.c.ending(o.ref, rep, err, refusing{exit: exitBusy, what: started})
 }
 
 // settles reports whether the run's end is the answer for all who joined it: the

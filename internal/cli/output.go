@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // clean makes a stranger's text fit for a terminal: one line, without control
@@ -44,6 +44,14 @@ func (e *outputError) Error() string {
 }
 
 func (e *outputError) Unwrap() error { return e.err }
+
+// cut keeps the first n characters of s, and shows where there were more.
+func cut(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
 
 // printed is the error of a write of results.
 func printed(err error) error {
@@ -112,7 +120,7 @@ func span(d time.Duration) string {
 	default:
 		d = d.Round(time.Minute)
 	}
-	return config.FormatDuration(d)
+	return slot.Span(d)
 }
 
 // table prints rows in aligned columns, each line after the given margin.

@@ -72,3 +72,11 @@ func TestQuote(t *testing.T) {
 		}
 	}
 }
+
+func TestCut(t *testing.T) {
+	for in, want := range map[string]string{"": "", "漢漢漢": "漢漢漢", "漢漢漢漢": "漢漢…"} {
+		if got := cut(in, 3); got != want {
+			t.Errorf("cut(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

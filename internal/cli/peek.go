@@ -50,7 +50,7 @@ func (c *cli) doPeek(cmd *cobra.Command, word string, o refusing) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(cfg)
+	a, err := c.app(cfg)
 	if err != nil {
 		return o.tell(c, ref, err)
 	}
@@ -122,7 +122,7 @@ func (c *cli) printPeek(a *app.App, s claim.Slot, v slotView) error {
 	}
 	if live := s.Live(); live != nil {
 		rows = append(rows,
-			[]string{"holder", clean(live.Holder.String())},
+			[]string{"holder", clean(live.Who())},
 			[]string{"since", since(live.Since, now)},
 			[]string{"renewed", since(live.RenewedAt, now)},
 			[]string{"until", until(*live, now)},

@@ -14,47 +14,125 @@ import (
 type noneFree struct{ refusals []error }
 
 func (e *noneFree) Error() string {
-	lines := make([]string, len(e.refusals))
-	for i, r := range e.refusals {
-		lines[i] = "  " + clean(r.Error())
-	}
-	return fmt.Sprintf("none of the %d refs is free:\n%s", len(e.refusals), strings.Join(lines, "\n"))
+	return fmt.Sprintf("none of the %d refs is free", len(e.refusals))
 }
 
 // Unwrap gives the refusals, so that their kind decides the exit code.
 func (e *noneFree) Unwrap() []error { return e.refusals }
 
+// inquiry is what a refusal does not say of itself.
+type inquiry struct {
+	store string // the one that was asked
+	what  string // what did not happen to the ref: it is not started, not claimed
+}
+
 // explain tells a refusal to a person who was woken by it: who, since when, for
 // how long, according to whom, and what to do now.
-func explain(w io.Writer, err error, now time.Time) {
+func explain(w io.Writer, err error, by inquiry, now time.Time) {
 	var none *noneFree
 	var busy *slot.BusyError
 	var deferred *slot.DeferError
 	var skipped *slot.SkipError
+	var line string
+	var each, rows [][]string
 	switch {
 	case errors.As(err, &none):
-		fmt.Fprintln(w, "oneslot:", none)
+		line = none.Error()
+		for _, e := range none.refusals {
+			each = append(each, inShort(e, by, now))
+		}
+		rows = [][]string{{"store", by.store}, {"next", "ask again later, wait for one of them with `run REF --on-busy wait`, or see `oneslot why REF`"}}
 	case errors.As(err, &busy):
-		explainBusy(w, busy, now)
+		line, rows = busyLine(busy), busyRows(busy, now)
 	case errors.As(err, &skipped):
-		fmt.Fprintf(w, "oneslot: there is nothing to do for %s: %s\n", skipped.Ref, clean(because(skipped.Reason, skipped.Detail)))
-		table(w, "  ", [][]string{{"next", "nothing; `oneslot run --force --reason TEXT` starts all the same"}}) //nolint:errcheck // nobody is left to tell
+		line = skipLine(skipped)
+		rows = [][]string{{"store", by.store}, {"next", "nothing; `oneslot run --force --reason TEXT` starts all the same"}}
 	case errors.As(err, &deferred):
-		why := deferred.Detail
-		if deferred.Evidence != nil { // a gate's reason says more than its name
-			why = because(deferred.Reason, deferred.Detail)
-		}
-		fmt.Fprintf(w, "oneslot: %s is not started: %s\n", deferred.Ref, clean(why))
-		if at := deferred.Until; deferred.Evidence != nil && at.After(now) {
-			table(w, "  ", [][]string{{"again", fmt.Sprintf("worth a try at %s (in %s)", when(at), span(at.Sub(now)))}}) //nolint:errcheck // nobody is left to tell
-		}
-		if deferred.Hold != nil {
-			table(w, "  ", [][]string{ //nolint:errcheck // nobody is left to tell
-				{"since", since(deferred.Hold.At, now)},
-				{"next", "`oneslot unhold " + quote(deferred.Hold.Scope) + "` ends the hold; --force does not pass it"},
-			})
-		}
+		line, rows = deferLine(deferred, by.what), deferRows(deferred, by, now)
 	}
+	fmt.Fprintf(w, "oneslot: %s\n", line)
+	table(w, "  ", each) //nolint:errcheck // nobody is left to tell
+	table(w, "  ", rows) //nolint:errcheck // as before
+}
+
+// inShort is a refusal in one row: of which ref, why, and until when.
+func inShort(err error, by inquiry, now time.Time) []string {
+	var busy *slot.BusyError
+	var deferred *slot.DeferError
+	var skipped *slot.SkipError
+	switch {
+	case errors.As(err, &busy) && busy.Claim.ID != "":
+		return []string{busyLine(busy), "since " + since(busy.Claim.Since, now), "until " + until(busy.Claim, now)}
+	case errors.As(err, &busy):
+		return []string{busyLine(busy)}
+	case errors.As(err, &skipped):
+		return []string{skipLine(skipped)}
+	case errors.As(err, &deferred):
+		row := []string{deferLine(deferred, by.what)}
+		if deferred.Hold != nil {
+			row = append(row, "since "+since(deferred.Hold.At, now))
+		}
+		return row
+	}
+	return []string{clean(err.Error())}
+}
+
+func skipLine(e *slot.SkipError) string {
+	return fmt.Sprintf("there is nothing to do for %s: %s", e.Ref, clean(because(e.Reason, e.Detail)))
+}
+
+// deferLine is the first line: what does not happen, and why.
+func deferLine(e *slot.DeferError, what string) string {
+	why := e.Detail
+	switch {
+	case e.Unknown():
+		why = "the gate " + e.Evidence[len(e.Evidence)-1].Gate + " could not find out: " + e.Detail
+	case e.Evidence != nil: // a gate's reason says more than its name
+		why = because(e.Reason, e.Detail)
+	}
+	return fmt.Sprintf("%s is not %s: %s", e.Ref, what, clean(why))
+}
+
+func deferRows(e *slot.DeferError, by inquiry, now time.Time) (rows [][]string) {
+	again := "ask again later"
+	switch {
+	case e.Hold != nil:
+		rows = append(rows, []string{"since", since(e.Hold.At, now)})
+	case e.Evidence != nil && e.Until.After(now):
+		again = "ask again then"
+		rows = append(rows, []string{"again", fmt.Sprintf("worth a try at %s (in %s)", when(e.Until), span(e.Until.Sub(now)))})
+	}
+	if by.store != "" {
+		rows = append(rows, []string{"store", by.store})
+	}
+	see := "see `oneslot why " + quote(e.Ref.String()) + "`"
+	switch {
+	case e.Hold != nil:
+		return append(rows, []string{"next", "`oneslot unhold " + quote(e.Hold.Scope) + "` ends the hold; --force does not pass it"})
+	case by.what == started:
+		return append(rows, []string{"next", again + ", wait with `run --on-busy wait`, " + see + ", or pass it with `run --force --reason TEXT`"})
+	}
+	return append(rows, []string{"next", again + ", or " + see})
+}
+
+// What does not happen to a ref that is refused.
+const (
+	started = "started"
+	claimed = "claimed"
+)
+
+// explainUnknown tells that nobody knows whether a slot is free, so that it was not
+// taken.
+func explainUnknown(w io.Writer, ref slot.Ref, err error, what string) {
+	rows := [][]string{{"asked", clean(err.Error())}}
+	if what == "" {
+		fmt.Fprintf(w, "oneslot: it could not be found out whether %s is free\n", ref)
+		rows = append(rows, []string{"next", "mend that (`oneslot doctor`), or ask again"})
+	} else {
+		fmt.Fprintf(w, "oneslot: %s is not %s: it could not be found out whether it is free\n", ref, what)
+		rows = append(rows, []string{"next", "nothing was started; mend that (`oneslot doctor`), or ask again"})
+	}
+	table(w, "  ", rows) //nolint:errcheck // nobody is left to tell
 }
 
 // because is a gate's reason with its evidence, which may say the same in more words.
@@ -69,10 +147,8 @@ func because(reason, detail string) string {
 	return reason + ": " + detail
 }
 
-func explainBusy(w io.Writer, e *slot.BusyError, now time.Time) {
-	c, ref := e.Claim, quote(e.Ref.String())
-	fmt.Fprintf(w, "oneslot: %s\n", busyLine(e))
-	var rows [][]string
+func busyRows(e *slot.BusyError, now time.Time) (rows [][]string) {
+	c := e.Claim
 	if e.Detail != "" {
 		rows = append(rows, []string{"seen", clean(e.Detail)})
 	}
@@ -91,8 +167,7 @@ func explainBusy(w io.Writer, e *slot.BusyError, now time.Time) {
 	if e.Store != "" {
 		rows = append(rows, []string{"store", e.Store})
 	}
-	rows = append(rows, []string{"next", nextStep(e, ref)})
-	table(w, "  ", rows) //nolint:errcheck // nobody is left to tell
+	return append(rows, []string{"next", nextStep(e, quote(e.Ref.String()))})
 }
 
 // busyLine is the first line: what is held, and by whom.
@@ -109,7 +184,7 @@ func busyLine(e *slot.BusyError) string {
 	if e.Claim.ID == "" {
 		return ref + " is held"
 	}
-	return ref + " is held by " + clean(e.Claim.Holder.String())
+	return ref + " is held by " + clean(e.Claim.Who())
 }
 
 func nextStep(e *slot.BusyError, ref string) string {

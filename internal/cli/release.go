@@ -52,8 +52,8 @@ Exit codes:
 	}
 	key.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&outcome, "outcome", string(slot.Done), "how it ended: done, failed, later, waiting or stopped")
-	f.StringVar(&reason, "reason", "", "one line of `text` on record")
+	f.StringVar(&outcome, "outcome", string(slot.Done), "how it ended: `O` is done, failed, later, waiting or stopped")
+	f.StringVar(&reason, "reason", "", "one line of `TEXT` on record")
 	f.BoolVarP(&quiet, "quiet", "q", false, "answer by the exit code alone")
 	return cmd
 }

@@ -75,10 +75,10 @@ Exit codes:
 		},
 	}
 	cmd.Flags().StringVar(&t.file, "event", "", "read the delivery from `FILE`")
-	cmd.Flags().StringVar(&t.hook, "hook", "", "`name` of the hook that it came to")
-	cmd.Flags().StringVar(&t.event, "type", "", "the `event` as the forge calls it, for a payload without headers")
-	cmd.Flags().StringVar(&t.kind, "kind", "", "try an event of this `kind`, of which nothing else is known")
-	cmd.Flags().StringVar(&t.ref, "ref", "", "and about this `ref`")
+	cmd.Flags().StringVar(&t.hook, "hook", "", "`NAME` of the hook that it came to")
+	cmd.Flags().StringVar(&t.event, "type", "", "the `EVENT` as the forge calls it, for a payload without headers")
+	cmd.Flags().StringVar(&t.kind, "kind", "", "try an event of this `KIND`, of which nothing else is known")
+	cmd.Flags().StringVar(&t.ref, "ref", "", "and about this `REF`")
 	cmd.Flags().BoolVar(&t.asJSON, "json", false, "print one JSON object")
 	return cmd
 }

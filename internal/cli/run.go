@@ -37,7 +37,7 @@ type runOptions struct {
 }
 
 func (c *cli) runVerb() *cobra.Command {
-	var o runOptions
+	o := runOptions{refusing: refusing{what: started}}
 	cmd := &cobra.Command{
 		Use:   "run REF [flags] -- CMD [ARG...]",
 		Short: "Claim a slot, run a command under it, give it back",
@@ -58,11 +58,13 @@ Exit codes:
   64   the command line is wrong, or not a ref
   69   unknown: the store, a forge or a gate could not be asked; nothing was started
   74   CMD ended with 0, and the --report could not be written
-  75   busy: the slot is held, on hold, or --wait-max passed (see --busy-exit)
+  75   busy: the slot is held, on hold, a gate says not now, or --wait-max passed
+       (see --busy-exit)
   77   not allowed
   78   bad configuration
   80   nothing to do: the work is over (closed, landed, ...)
-  81   lost: the claim went to somebody else; CMD was ended
+  81   lost: the claim went to somebody else or could not be renewed in time; CMD
+       was ended
   124  --timeout passed
   126  CMD cannot be run
   127  CMD was not found
@@ -81,22 +83,26 @@ Exit codes:
 		},
 	}
 	f := cmd.Flags()
-	o.refusing.add(cmd)
-	f.IntVar(&o.exit, "busy-exit", exitBusy, "exit code in place of 75; 0 is silent, too")
+	f.BoolVar(&o.json, "json", false, "print a refusal as one JSON object; with --any, that of the first ref")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "tell a refusal by the exit code alone")
+	f.IntVar(&o.exit, "busy-exit", exitBusy, "exit code `N` in place of 75; 0 is silent, too")
 	f.BoolVar(&o.any, "any", false, "take the first free one of several refs")
-	f.StringVar(&o.onBusy, "on-busy", "fail", "`what` to do if somebody holds the slot: fail or wait")
+	f.StringVar(&o.onBusy, "on-busy", "fail", "what to do if somebody holds the slot: `fail|wait`")
 	durationVar(cmd, &o.waitMax, "wait-max", 0, "longest time to wait in line (default no bound)")
-	durationVar(cmd, &o.ttl, "ttl", slot.DefaultTTL, "time to live of the claim between renewals, from 1s")
+	durationVar(cmd, &o.ttl, "ttl", slot.DefaultTTL, "time to live of the claim between renewals, from 1s to 7d")
 	durationVar(cmd, &o.grace, "grace", 0, "time between TERM and KILL, at most a third of --ttl (default 10s)")
 	durationVar(cmd, &o.timeout, "timeout", 0, "longest time CMD may take (default no bound)")
-	f.BoolVar(&o.force, "force", false, "pass the line and take a live holder's slot; its tree is ended first; needs --reason")
-	f.StringVar(&o.reason, "reason", "", "`text` on record for --force")
+	f.BoolVar(&o.force, "force", false, "pass gates, the line and reservations, and take a live holder's slot, its tree ended first; never passes a hold; needs --reason")
+	f.StringVar(&o.reason, "reason", "", "`TEXT` on record for --force")
 	f.BoolVar(&o.now, "now", false, "with --force: do not wait for a holder out of sight")
 	f.BoolVar(&o.leave, "leave", false, "keep processes that CMD leaves behind")
-	f.StringVar(&o.report, "report", "", "write how it went to `file`, as JSON")
+	f.StringVar(&o.report, "report", "", "write how it went to `FILE`, as JSON")
 	f.StringVar(&o.workspace, "workspace", "none", "only none in this version")
 	f.StringVar(&o.cloneURL, "clone-url", "", "not in this version")
-	f.String("recheck", "", "wait so `long` before the second look at reservation comments: a range such as 5s-15s, a duration, or 0 (default reservation.recheck)")
+	f.String("recheck", "", "wait before the second look at reservation comments: a `RANGE` such as 5s-15s, a duration, or 0 (default reservation.recheck)")
+	for _, name := range []string{"workspace", "clone-url"} { // known, to be refused in words
+		_ = f.MarkHidden(name) // it is there
+	}
 	return cmd
 }
 
@@ -168,7 +174,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	}
 	ref = refs[0]
 	warnCI(c.Err, cfg)
-	a, err := app.New(cfg)
+	a, err := c.app(cfg)
 	if err != nil {
 		return fail(err)
 	}
@@ -211,7 +217,7 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 // ending turns the end of a run into what the verb returns.
 func (c *cli) ending(ref slot.Ref, rep supervise.Report, err error, o refusing) error {
 	switch {
-	case slot.IsRefusal(err):
+	case slot.IsRefusal(err), errors.Is(err, slot.ErrUnknown) && !rep.Ran:
 		return o.tell(c, ref, err)
 	case err != nil && !rep.Ran:
 		c.printf(c.Err, "oneslot: %s: %v\n", ref, err)

@@ -55,11 +55,15 @@ Exit codes:
 			if err != nil {
 				return err
 			}
+			if len(list) == 0 && !asJSON {
+				c.noRun(a, ref)
+				return nil
+			}
 			return c.showRuns(a, list, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON array")
-	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many; 0 is all")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many: `N`; 0 is all")
 	return cmd
 }
 
@@ -83,6 +87,18 @@ func (c *cli) mayRef(cmd *cobra.Command, args []string) (*app.App, slot.Ref, err
 	return a, ref, err
 }
 
+// noRun says that there was no run yet, of one ref or of any.
+func (c *cli) noRun(a *app.App, ref slot.Ref) {
+	of := ""
+	if !ref.IsZero() {
+		of = " of " + ref.String()
+	}
+	c.printf(c.Err, "oneslot: no run%s is on record in %s\n", of, a.Store.Address())
+}
+
+// widest bounds how much of an outcome a line of runs shows; `why` tells all.
+const widest = 60
+
 func (c *cli) showRuns(a *app.App, list []slot.Run, asJSON bool) error {
 	views := []runView{}
 	rows := [][]string{{"RUN", "REF", "STATE", "OUTCOME", "HOLDER", "STARTED", "TOOK", "FENCE"}}
@@ -92,7 +108,7 @@ func (c *cli) showRuns(a *app.App, list []slot.Run, asJSON bool) error {
 		views = append(views, v)
 		outcome, took := "-", "-"
 		if r.State == slot.RunEnded {
-			outcome = outcomeText(r.Outcome)
+			outcome = cut(clean(outcomeText(r.Outcome)), widest)
 		}
 		if end := r.EndedAt; !r.StartedAt.IsZero() {
 			if end.IsZero() {
@@ -101,15 +117,11 @@ func (c *cli) showRuns(a *app.App, list []slot.Run, asJSON bool) error {
 			took = span(end.Sub(r.StartedAt))
 		}
 		rows = append(rows, []string{
-			r.ID, r.Ref.String(), v.State, clean(outcome), clean(r.Holder.String()), when(r.StartedAt), took, fmt.Sprint(r.Fence),
+			r.ID, r.Ref.String(), v.State, outcome, clean(r.Who()), when(r.StartedAt), took, fmt.Sprint(r.Fence),
 		})
 	}
 	if asJSON {
 		return printJSON(c.Out, views)
-	}
-	if len(list) == 0 {
-		c.printf(c.Err, "oneslot: no run is on record in %s\n", a.Store.Address())
-		return nil
 	}
 	return table(c.Out, "", rows)
 }

@@ -26,7 +26,8 @@ func (c *cli) serveVerb() *cobra.Command {
 		Long: `Serve takes webhooks at /hooks/NAME, the API at /api/v1, and wishes of
 ` + "`oneslot dispatch`" + `, and starts a worker for each when its slot is free and its
 gates let it pass. Each worker has a supervisor of its own, which outlives the
-daemon: a restart touches no worker.
+daemon: a restart touches none of them. Workers of API clients need the daemon back
+before their claim's time to live is over.
 
 TERM or INT ends it: nothing starts any more, workers go on (--stop-workers
 ends them, too). HUP reads the configuration again, as a change of the file does;
@@ -47,8 +48,8 @@ Exit codes:
 			return c.serve(cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.listen, "listen", "", "`address` to serve, such as 127.0.0.1:7180 or unix:/run/oneslot.sock")
-	cmd.Flags().StringVar(&o.format, "log", "text", "form of the log on standard error: text or json")
+	cmd.Flags().StringVar(&o.listen, "listen", "", "`ADDRESS` to serve, such as 127.0.0.1:7180 or unix:/run/oneslot.sock")
+	cmd.Flags().StringVar(&o.format, "log", "text", "form of the log on standard error: `text|json`")
 	cmd.Flags().BoolVar(&o.stopWorkers, "stop-workers", false, "at the end, stop the workers too, and wait until they are gone")
 	return cmd
 }

@@ -82,7 +82,7 @@ func (v *slotView) judge(a *app.App, c slot.Claim) {
 			return
 		}
 	}
-	if a.Overtaken(c) {
+	if a.Ender().Overtaken(c) {
 		v.find("claim", slot.Proceed, slot.ReasonDead, "the machine was restarted since")
 		return
 	}

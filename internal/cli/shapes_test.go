@@ -16,6 +16,7 @@ import (
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -37,7 +38,7 @@ func testApp(t *testing.T) *app.App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &app.App{Store: store, Clock: clk, Self: self}
+	return &app.App{Config: &config.Config{}, Store: store, Clock: clk, Self: self}
 }
 
 func testRef(t *testing.T, s string) slot.Ref {
@@ -54,7 +55,7 @@ func TestSlotViewFields(t *testing.T) {
 	ref := testRef(t, "octo-org/octo-repo#12")
 	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.FixedZone("X", -7*3600))
 	busy := &slot.BusyError{Ref: ref, Reason: slot.ReasonHeld, Store: "sqlite:/x", Claim: slot.Claim{
-		ID: "c.1", Ref: ref, Fence: 7, Since: at, RenewedAt: at, ExpiresAt: at.Add(time.Minute),
+		ID: "c.1", Ref: ref, Run: "r", Fence: 7, Since: at, RenewedAt: at, ExpiresAt: at.Add(time.Minute),
 		Holder: slot.Holder{Host: "host-a", Process: slot.Process{PID: 42}, Path: "manual", Command: "sh"},
 	}}
 	got, err := json.Marshal(refusalView(ref, fmt.Errorf("wrapped: %w", busy)))
@@ -64,7 +65,7 @@ func TestSlotViewFields(t *testing.T) {
 	want := `{"ref":"github.com/octo-org/octo-repo#12","state":"held","reason":"held",` +
 		`"holder":{"host":"host-a","pid":42,"path":"manual","command":"sh"},"claim":"c.1","fence":7,` +
 		`"since":"2026-01-02T10:04:05.006Z","renewed_at":"2026-01-02T10:04:05.006Z","expires_at":"2026-01-02T10:05:05.006Z",` +
-		`"evidence":[{"gate":"claim","verdict":"defer","reason":"held","detail":"github.com/octo-org/octo-repo#12 is held by sh (pid 42) on host-a, manual"}]}`
+		`"evidence":[{"gate":"claim","verdict":"defer","reason":"held","detail":"github.com/octo-org/octo-repo#12 is held by sh (supervisor pid 42) on host-a, path manual"}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
@@ -171,13 +172,13 @@ func TestExplain(t *testing.T) {
 	ref := testRef(t, "octo-org/octo-repo#12")
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	busy := &slot.BusyError{Ref: ref, Reason: slot.ReasonHeld, Store: "sqlite:/x", Claim: slot.Claim{
-		ID: "c.1", Ref: ref, Fence: 7, Since: now.Add(-2 * time.Hour), RenewedAt: now.Add(-5 * time.Second), Left: 55 * time.Second,
+		ID: "c.1", Ref: ref, Run: "r", Fence: 7, Since: now.Add(-2 * time.Hour), RenewedAt: now.Add(-5 * time.Second), Left: 55 * time.Second,
 		Holder: slot.Holder{Host: "host-a", Process: slot.Process{PID: 42}, Path: "poll", Command: "evil\x1b[2J"},
 	}}
 	var b strings.Builder
-	explain(&b, busy, now)
+	explain(&b, busy, inquiry{}, now)
 	for _, want := range []string{
-		"github.com/octo-org/octo-repo#12 is held by evil[2J (pid 42) on host-a, poll\n", "(2h ago)", "(5s ago)", "(in 55s)",
+		"github.com/octo-org/octo-repo#12 is held by evil[2J (supervisor pid 42) on host-a, path poll\n", "(2h ago)", "(5s ago)", "(in 55s)",
 		"fence    7", "sqlite:/x", "oneslot stop github.com/octo-org/octo-repo#12",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -188,7 +189,7 @@ func TestExplain(t *testing.T) {
 		slot.ReasonLine: "others wait in line", slot.ReasonInside: "would never end", slot.ReasonUnstopped: "cannot be stopped",
 	} {
 		var b strings.Builder
-		explain(&b, &slot.BusyError{Ref: ref, Reason: reason}, now)
+		explain(&b, &slot.BusyError{Ref: ref, Reason: reason}, inquiry{}, now)
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s: %q is not in\n%s", reason, want, b.String())
 		}

@@ -17,9 +17,16 @@ import (
 
 // statusView is the state of everything.
 type statusView struct {
-	Store string      `json:"store"`
-	Slots []slotView  `json:"slots"`
-	Queue []queueView `json:"queue"`
+	Store  string       `json:"store"`
+	Daemon *int         `json:"daemon"` // its pid; null for none
+	Slots  []statusSlot `json:"slots"`
+	Queue  []queueView  `json:"queue"`
+}
+
+// statusSlot is a slot, and how far the work under its claim has come.
+type statusSlot struct {
+	slotView
+	Phase *string `json:"phase"` // null if it is only on hold
 }
 
 // queueMost bounds the rows of the queue that status shows.
@@ -98,10 +105,10 @@ func statusOf(ctx context.Context, a *app.App) (state, error) {
 }
 
 func (all state) view(a *app.App) statusView {
-	v := statusView{Store: a.Store.Address(), Slots: []slotView{}, Queue: queueViews(all.queue)}
+	v := statusView{Store: a.Store.Address(), Daemon: number(all.daemon), Slots: []statusSlot{}, Queue: queueViews(all.queue)}
 	shown := map[string]bool{}
 	for _, s := range all.slots {
-		v.Slots = append(v.Slots, viewOf(a, s))
+		v.Slots = append(v.Slots, statusSlot{viewOf(a, s), text(phase(*s.Live()))})
 		shown[s.Ref.String()] = true
 	}
 	for _, h := range all.holds {
@@ -110,7 +117,7 @@ func (all state) view(a *app.App) statusView {
 		}
 		paused := slotView{Ref: h.Scope, State: stateDeferred, Since: stamp(h.At), Evidence: []gateFinding{}}
 		paused.find("hold", slot.Defer, slot.ReasonHold, holdText(h))
-		v.Slots = append(v.Slots, paused)
+		v.Slots = append(v.Slots, statusSlot{slotView: paused})
 	}
 	return v
 }
@@ -121,7 +128,7 @@ func (c *cli) showStatus(a *app.App, all state) error {
 	for _, s := range all.slots {
 		l := s.Live()
 		rows = append(rows, []string{
-			s.Ref.String(), stateText(a, s), clean(l.Holder.String()), since(l.Since, now),
+			s.Ref.String(), stateText(a, s), clean(l.Who()), since(l.Since, now),
 			span(now.Sub(l.RenewedAt)) + " ago", until(*l, now), fmt.Sprint(l.Fence),
 		})
 	}
@@ -171,6 +178,15 @@ func (c *cli) showQueue(items []queue.Item, now time.Time) error {
 	return table(c.Out, "", rows)
 }
 
+// phase is how far the work under a live claim has come, in one word.
+func phase(c slot.Claim) string {
+	switch c.Kind {
+	case slot.Waiting, slot.Detached:
+		return string(c.Kind)
+	}
+	return string(c.Phase)
+}
+
 // stateText is a live slot's state in few words, the most urgent ones first.
 func stateText(a *app.App, s claim.Slot) string {
 	l := *s.Live()
@@ -179,7 +195,7 @@ func stateText(a *app.App, s claim.Slot) string {
 	switch {
 	case ended(l) && l.Kind == slot.Supervised:
 		words = append(words, reasonPending)
-	case a.Overtaken(l), d != nil && d.Why == claim.Dead:
+	case a.Ender().Overtaken(l), d != nil && d.Why == claim.Dead:
 		words = append(words, "dead, next claim takes it")
 	case d != nil:
 		words = append(words, "overdue, next claim takes it")

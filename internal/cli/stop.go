@@ -12,6 +12,7 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -51,7 +52,7 @@ Exit codes:
 }
 
 func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) error {
-	s := app.Stopper{App: a, Ref: ref, Path: slot.PathManual, Reason: "stopped by " + a.Whoami(), Log: slog.New(slog.DiscardHandler)}
+	s := ending.Stopper{Ender: a.Ender(), Ref: ref, Path: slot.PathManual, Reason: "stopped by " + a.Whoami(), Log: slog.New(slog.DiscardHandler)}
 	if hold {
 		s.Hold = func(ctx context.Context) error {
 			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: "stopped", By: a.Whoami()})
@@ -75,7 +76,7 @@ func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) err
 func (c *cli) notStopped(err error, ref slot.Ref) error {
 	switch {
 	case slot.IsRefusal(err):
-		explain(c.Err, err, time.Now())
+		explain(c.Err, err, inquiry{c.asked, started}, time.Now())
 		return &exitError{exitBusy}
 	case errors.Is(err, slot.ErrNotAllowed):
 		return fmt.Errorf("%s: %w; run `oneslot stop %s` as that user", ref, err, quote(ref.String()))
@@ -91,7 +92,7 @@ func sayLine(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref, hold bo
 	}
 	switch live := look.Live(); {
 	case live != nil && !isDead(a, *live):
-		fmt.Fprintf(w, "%s: the next one has it now: %s\n", ref, clean(live.Holder.String()))
+		fmt.Fprintf(w, "%s: the next one has it now: %s\n", ref, clean(live.Who()))
 	case look.Waiting > 0 && !hold:
 		fmt.Fprintf(w, "%s: the head of the line (%d waiting) has its turn\n", ref, look.Waiting)
 	}
@@ -101,5 +102,5 @@ func sayLine(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref, hold bo
 // isDead reports that a claim is only still on record: the next one takes it.
 func isDead(a *app.App, c slot.Claim) bool {
 	d, _, _ := claim.Judge(app.Sight{}, c)
-	return d != nil || a.Overtaken(c)
+	return d != nil || a.Ender().Overtaken(c)
 }

@@ -39,7 +39,7 @@ func (c *cli) supervisorArgv(a *app.App) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: this program's own path: %w", slot.ErrUnknown, err)
 	}
-	argv := []string{self, superviseVerbName, "--store", a.Store.Address(), "--waiting-max", config.FormatDuration(a.Config.WaitingMax.V)}
+	argv := []string{self, superviseVerbName, "--store", a.Store.Address(), "--waiting-max", slot.Span(a.Config.WaitingMax.V)}
 	if c.config != "" {
 		argv = append(argv, "--config", c.config)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -92,35 +93,15 @@ func under(ctx context.Context, a *app.App, g claim.Grant, req claim.Request, ga
 
 // waitForGates waits in line, and until the gates let pass. Each try is a claim of
 // its own.
-func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (claim.Grant, claim.Request, error) {
-	start := a.Clock.Boot()
-	watch, unwatch := context.WithCancel(ctx)
-	defer unwatch()
-	var changed <-chan struct{}
-	for {
-		req := t.request(ref)
-		left := time.Duration(0)
-		if t.longest > 0 {
-			left = max(t.longest-(a.Clock.Boot()-start), time.Millisecond)
-		}
-		g, err := takeOne(ctx, a, req, t.gates, func(ctx context.Context, req claim.Request) (claim.Grant, error) {
+func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (g claim.Grant, req claim.Request, err error) {
+	err = t.gates.Persist(ctx, t.longest, func(left time.Duration) (err error) {
+		req = t.request(ref)
+		g, err = takeOne(ctx, a, req, t.gates, func(ctx context.Context, req claim.Request) (claim.Grant, error) {
 			return wait(ctx, a, req, left)
 		})
-		var def *slot.DeferError
-		if !errors.As(err, &def) || def.Evidence == nil {
-			return g, req, err
-		}
-		pause := t.gates.Again(err)
-		if t.longest > 0 && pause >= left {
-			return g, req, err
-		}
-		if changed == nil {
-			changed, pause = t.gates.Watch(watch), time.Millisecond // what changed before is seen by one more look
-		}
-		if code := sleep(ctx, pause, changed); code != nil {
-			return g, req, code
-		}
-	}
+		return err
+	}, sleep)
+	return g, req, err
 }
 
 // sleep waits, not longer than until something changed; a signal ends it, with its
@@ -194,7 +175,7 @@ func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t 
 	}
 	req.Head = true
 	live := s.Live()
-	if live == nil || s.Hold != nil || a.Overtaken(*live) {
+	if live == nil || s.Hold != nil || a.Ender().Overtaken(*live) {
 		return a.Taker().Take(ctx, req)
 	}
 	if live.Run != "" && slices.Contains(a.Inside, live.Run) {
@@ -205,10 +186,10 @@ func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t 
 	}
 	if away(a, *live) && !t.now {
 		c.printf(c.Err, "oneslot: %s is held by %s, out of sight from here: waiting until it is released or expires (--now does not wait)\n",
-			req.Ref, clean(live.Holder.String()))
+			req.Ref, clean(live.Who()))
 		return wait(ctx, a, req, t.longest)
 	}
-	if err := app.MayEnd(t.uid, *live); err != nil {
+	if err := ending.MayEnd(t.uid, *live); err != nil {
 		return claim.Grant{}, err
 	}
 	refusal := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: *live, Store: a.Store.Address()}

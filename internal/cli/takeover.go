@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -46,7 +47,7 @@ Exit codes:
 			return c.takeover(cmd.Context(), a, ref, reason)
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for the record (needed)")
+	cmd.Flags().StringVar(&reason, "reason", "", "why: `TEXT` for the record (needed)")
 	return cmd
 }
 
@@ -68,8 +69,8 @@ func (c *cli) takeover(ctx context.Context, a *app.App, ref slot.Ref, reason str
 			return &exitError{exitBusy}
 		}
 	}
-	s := app.Stopper{
-		App: a, Ref: ref, Path: slot.PathManual, Log: slog.New(slog.DiscardHandler),
+	s := ending.Stopper{
+		Ender: a.Ender(), Ref: ref, Path: slot.PathManual, Log: slog.New(slog.DiscardHandler),
 		Reason: fmt.Sprintf("taken over by %s: %s", a.Whoami(), reason),
 	}
 	did, err := s.Stop(ctx)
@@ -87,7 +88,7 @@ func (c *cli) takeover(ctx context.Context, a *app.App, ref slot.Ref, reason str
 // nothing, and is said as what it is.
 func (c *cli) showLife(a *app.App, live slot.Claim) error {
 	now := a.Clock.Wall()
-	c.printf(c.Err, "%s is held by %s\n", live.Ref, clean(live.Holder.String()))
+	c.printf(c.Err, "%s is held by %s\n", live.Ref, clean(live.Who()))
 	see := proc.Look(live.Holder.Process)
 	life := string(see.Life)
 	if see.Stopped {

@@ -106,16 +106,16 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 // workText is a work item in one sentence.
 func workText(a *app.App, it queue.Item, now time.Time) string {
 	what := "its work by " + ruleName(it.Policy)
-	events := fmt.Sprintf("%d events wait", it.Waiting)
+	events := times(it.Waiting, "event") + " wait"
 	if it.Waiting == 1 {
-		events = "1 event waits"
+		events += "s"
 	}
 	switch it.State {
 	case queue.Running:
 		return fmt.Sprintf("%s: run %s is told of it, attempt %d.", what, it.Run, it.Attempts+1)
 	case queue.Dead:
-		return fmt.Sprintf("%s was given up after %d attempts (%s), %s; `oneslot retry %s` gives it a fresh budget.",
-			what, it.Attempts, reasonText(it), events, quote(it.Ref.String()))
+		return fmt.Sprintf("%s was given up after %s (%s), %s; `oneslot retry %s` gives it a fresh budget.",
+			what, times(it.Attempts, "attempt"), reasonText(it), events, quote(it.Ref.String()))
 	case queue.Pending:
 		look := "it is looked at now"
 		if it.Due.After(now) {
@@ -126,7 +126,7 @@ func workText(a *app.App, it queue.Item, now time.Time) string {
 		}
 		line := fmt.Sprintf("%s is pending (%s), %s; %s", what, reasonText(it), events, look)
 		if !it.Deferred.IsZero() {
-			line += fmt.Sprintf("; put off %d times since %s, which spent no attempt", it.Defers, since(it.Deferred, now))
+			line += fmt.Sprintf("; deferred %s since %s, which spent no attempt", times(it.Defers, "time"), since(it.Deferred, now))
 		}
 		return line + "."
 	}
@@ -134,6 +134,14 @@ func workText(a *app.App, it queue.Item, now time.Time) string {
 		return what + " is done."
 	}
 	return fmt.Sprintf("%s is idle (%s).", what, reasonText(it))
+}
+
+// times is a number of things, in words.
+func times(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
 }
 
 func viewDecision(d slot.Decision) decisionView {
@@ -157,7 +165,7 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 			with = ", together with " + refList(live.Also) + ","
 		}
 		line = fmt.Sprintf("%s is held%s by %s since %s, last renewed %s ago, fence %d: %s.",
-			ref, with, live.Holder, since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
+			ref, with, live.Who(), since(live.Since, now), span(now.Sub(live.RenewedAt)), live.Fence, stateText(a, s))
 	case s.Hold != nil:
 		line = ref + " is held by nobody."
 	case s.InLine(app.Sight{}):
@@ -168,7 +176,7 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 		line = ref + " is free: nobody ever had it."
 	default:
 		line = fmt.Sprintf("%s is free: %s had it last, until %s (%s).",
-			ref, s.Newest.Holder, when(s.Newest.EndedAt), outcomeText(s.Newest.Outcome))
+			ref, s.Newest.Who(), when(s.Newest.EndedAt), outcomeText(s.Newest.Outcome))
 	}
 	if h := s.Hold; h != nil {
 		line += fmt.Sprintf(" %s, since %s.", holdText(*h), since(h.At, now))
@@ -205,13 +213,16 @@ func nextFor(a *app.App, s claim.Slot) string {
 	case s.Waiting > 0:
 		then = fmt.Sprintf("the head of the line (%d waiting) starts", s.Waiting)
 	}
+	gone := d != nil || a.Ender().Overtaken(*live)
+	over := ended(*live) && live.Kind == slot.Supervised
 	switch {
-	case ended(*live) && live.Kind == slot.Supervised:
+	case over && !gone:
 		return "its supervisor gives the slot back, and " + then
-	case d != nil || a.Overtaken(*live):
-		if s.Hold != nil {
-			return then
-		}
+	case gone && s.Hold != nil:
+		return then
+	case over:
+		return "the next one who asks clears what its run left on record, and gets the slot"
+	case gone:
 		return "the next one who asks takes it, after ending what is left of it"
 	case reason == slot.ReasonUnseen:
 		return "it is kept until its holder gives it back, or a person says `oneslot takeover " + ref + " --reason TEXT`"

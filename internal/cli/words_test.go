@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/doctor"
+	"github.com/oneslot/oneslot/internal/ending"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -38,7 +38,8 @@ func TestHistoryInWords(t *testing.T) {
 	at := func(min int) time.Time { return now.Add(time.Duration(min-40) * time.Minute) }
 	list := []slot.Decision{
 		{At: now.Add(-24 * time.Hour), Verdict: slot.Proceed, Reason: "free", Path: "manual", Run: "r0", Next: "the worker starts", Count: 1},
-		{At: at(31), LastAt: at(35), Verdict: slot.Defer, Reason: "held", Path: "poll", Run: "r0", Detail: "sh (pid 7) on h, manual", Next: "asks again", Count: 14},
+		{At: at(31), LastAt: at(35), Verdict: slot.Defer, Reason: "held", Path: "poll", Run: "r0", Detail: "sh (supervisor pid 7) on h, path manual", Next: "asks again", Count: 14},
+		{At: at(35), Verdict: slot.Defer, Reason: "held", Path: "manual", Run: "r0", Detail: "sh", Next: "nothing started; the caller was told and may ask again", Count: 1},
 		{At: at(36), Verdict: slot.Ended, Reason: "stop", Path: "manual", Run: "r0", Detail: "stopped by a@h", Count: 1},
 		{At: at(37), Verdict: slot.Proceed, Reason: "forced", Path: "manual", Detail: "it \x1b[2Jhung", Count: 1},
 		{At: at(38), Verdict: slot.Defer, Reason: "hold", Path: "manual", Detail: "put on hold by a@h", Count: 1},
@@ -49,7 +50,8 @@ func TestHistoryInWords(t *testing.T) {
 	}
 	want := []string{
 		"2026-02-28 10:40:00 | started (free) | run r0 by sh, manual — the worker starts",
-		"10:31:00 | refused x14 (held), last 10:35:00 | poll: sh (pid 7) on h, manual has it, run r0 — asks again",
+		"10:31:00 | deferred x14 (held), last 10:35:00 | poll: sh (supervisor pid 7) on h, path manual has it, run r0 — asks again",
+		"10:35:00 | refused (held) | manual: sh has it, run r0 — nothing started; the caller was told and may ask again",
 		"10:36:00 | asked to stop | run r0, manual: stopped by a@h",
 		"10:37:00 | claimed (forced) | manual: it [2Jhung",
 		"10:38:00 | put on hold | manual: put on hold by a@h",
@@ -85,13 +87,13 @@ func TestDoctorExitCodes(t *testing.T) {
 func TestMayEnd(t *testing.T) {
 	theirs := slot.Claim{Kind: slot.Supervised, Holder: slot.Holder{UID: 7, Command: "sh", Process: slot.Process{PID: 12}}}
 	for uid, may := range map[int]bool{0: true, 7: true, 8: false} {
-		err := app.MayEnd(uid, theirs)
+		err := ending.MayEnd(uid, theirs)
 		if (err == nil) != may || !may && (exitCode(err) != exitNotAllowed || !strings.Contains(err.Error(), "process 12 (sh) belongs to")) {
 			t.Errorf("user %d: %v", uid, err)
 		}
 	}
 	theirs.Kind = slot.Detached
-	if err := app.MayEnd(8, theirs); err != nil {
+	if err := ending.MayEnd(8, theirs); err != nil {
 		t.Errorf("a claim without a tree: %v", err)
 	}
 }

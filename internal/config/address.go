@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -25,7 +26,7 @@ func parseAddress(s string, dir func() (string, error)) (string, error) {
 	case ok && isServer(scheme):
 		return parseServer(strings.ToLower(scheme), s, dir)
 	case ok:
-		return "", refuseScheme(strings.ToLower(scheme))
+		return "", refuseScheme(strings.ToLower(scheme), rest)
 	default:
 		return "", errors.New("not an address; a SQLite file is sqlite:PATH")
 	}
@@ -54,7 +55,7 @@ func isPath(s string) bool {
 }
 
 // refuseScheme says why an address that is not SQLite's is not taken.
-func refuseScheme(scheme string) error {
+func refuseScheme(scheme, rest string) error {
 	known := []string{"postgres", "postgresql", "redis", "rediss", "git"}
 	for _, k := range known {
 		if k == scheme {
@@ -64,7 +65,11 @@ func refuseScheme(scheme string) error {
 	if meant := nearest(scheme, names(append(known, "sqlite", "unix", "https")...)); meant != "" {
 		return fmt.Errorf("not an address that is known; did you mean %q?", meant+":")
 	}
-	return errors.New("not an address that is known; a SQLite file is sqlite:PATH")
+	what := "that"
+	if len(scheme) <= 16 && !strings.Contains(rest, "@") && !strings.ContainsFunc(scheme, func(r rune) bool { return r < 'a' || r > 'z' }) {
+		what = strconv.Quote(scheme + ":") // a word, and no user's name
+	}
+	return errors.New(what + " is no kind of store; there are sqlite:PATH, unix:PATH, https://HOST and http:// on loopback")
 }
 
 // parsePath checks the path of a SQLite file and makes it absolute.

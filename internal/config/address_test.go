@@ -71,8 +71,9 @@ func TestParseAddress(t *testing.T) {
 		"https://h#canary":                  "no options",
 		"https:h":                           "not the address of a server",
 		"htps://canary":                     `did you mean "https:"`,
-		"mysql://u:canary@h/o":              "not an address that is known",
-		"canary:canary@h/o.db":              "not an address that is known",
+		"mysql://u:canary@h/o":              "that is no kind of store; there are sqlite:PATH",
+		"canary:canary@h/o.db":              "that is no kind of store; there are sqlite:PATH",
+		"mysql:canary":                      `"mysql:" is no kind of store`,
 		"canary@h":                          "not an address",
 	}
 	for s, want := range bad {

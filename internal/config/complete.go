@@ -106,11 +106,11 @@ func (l *loader) completeRules() {
 		// What was refused by itself is zero, and fits nothing.
 		if r.Grace.V > r.TTL.V/3 && r.TTL.V > 0 {
 			l.bad.add(setBy(r.Grace.Origin, r.TTL.Origin), "rule.grace: %s is more than a third of ttl, which is %s",
-				FormatDuration(r.Grace.V), FormatDuration(r.TTL.V))
+				slot.Span(r.Grace.V), slot.Span(r.TTL.V))
 		}
 		if r.Quiet.V > r.MaxQuiet.V {
 			l.bad.add(setBy(r.Quiet.Origin, r.MaxQuiet.Origin), "rule.quiet: %s is more than max_quiet, which is %s",
-				FormatDuration(r.Quiet.V), FormatDuration(r.MaxQuiet.V))
+				slot.Span(r.Quiet.V), slot.Span(r.MaxQuiet.V))
 		}
 	}
 }

@@ -96,14 +96,14 @@ hook = [
 }
 
 func TestPairs(t *testing.T) {
-	for s, want := range map[string]string{"30s-30m": "30s-30m", "1d-1d": "1d-1d", "30m-30s": "", "30s": "", "0s-1m": "", "-": "", "1s-2s-3s": "", "a-b": ""} {
-		r, err := ParseRange(s)
+	for s, want := range map[string]string{"30s-30m": "30s-30m", "1d-1d": "24h-24h", "30m-30s": "", "30s": "", "0s-1m": "", "-": "", "1s-2s-3s": "", "a-b": ""} {
+		r, err := parseRange(s)
 		if got := r.String(); (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q = %s, %v", s, got, err)
 		}
 	}
 	for s, want := range map[string]string{"20/24h": "20/24h", "1/1d": "1/24h", "3/7d": "3/7d", "20": "", "0/1h": "", "2/0s": "", "-1/1h": "", "+1/1h": "", "1/2/3": "", "/": ""} {
-		r, err := ParseRate(s)
+		r, err := parseRate(s)
 		if got := r.String(); (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q = %s, %v", s, got, err)
 		}

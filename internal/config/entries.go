@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Entry is one setting as people see it. Its value never holds a secret.
@@ -50,14 +52,14 @@ func (c *Config) Entries() []Entry {
 		show("limits.runs_per_ref", c.Limits.RunsPerRef, Rate.String))
 	list = append(list, c.Reservation.entries("reservation.")...)
 	return append(list,
-		show("sweep.every", c.SweepEvery, FormatDuration),
-		show("waiting_max", c.WaitingMax, FormatDuration),
-		show("defer_alarm", c.DeferAlarm, FormatDuration),
-		show("retention.decisions", c.Retention.Decisions, FormatDuration),
-		show("retention.deliveries", c.Retention.Deliveries, FormatDuration),
-		show("retention.logs", c.Retention.Logs, FormatDuration),
-		show("retention.log_bytes", c.Retention.LogBytes, FormatBytes),
-		show("retention.logs_bytes", c.Retention.LogsBytes, FormatBytes))
+		show("sweep.every", c.SweepEvery, slot.Span),
+		show("waiting_max", c.WaitingMax, slot.Span),
+		show("defer_alarm", c.DeferAlarm, slot.Span),
+		show("retention.decisions", c.Retention.Decisions, slot.Span),
+		show("retention.deliveries", c.Retention.Deliveries, slot.Span),
+		show("retention.logs", c.Retention.Logs, slot.Span),
+		show("retention.log_bytes", c.Retention.LogBytes, formatBytes),
+		show("retention.logs_bytes", c.Retention.LogsBytes, formatBytes))
 }
 
 func (t Token) entries(key string) []Entry {
@@ -103,13 +105,13 @@ func (r Rule) entries(key string) []Entry {
 	list = appendSet(list, key+"env", r.Env, quoted)
 	return append(list,
 		show(key+"priority", r.Priority, number),
-		show(key+"timeout", r.Timeout, FormatDuration),
-		show(key+"ttl", r.TTL, FormatDuration),
-		show(key+"grace", r.Grace, FormatDuration),
+		show(key+"timeout", r.Timeout, slot.Span),
+		show(key+"ttl", r.TTL, slot.Span),
+		show(key+"grace", r.Grace, slot.Span),
 		show(key+"attempts", r.Attempts, number),
 		show(key+"backoff", r.Backoff, Range.String),
-		show(key+"quiet", r.Quiet, FormatDuration),
-		show(key+"max_quiet", r.MaxQuiet, FormatDuration),
+		show(key+"quiet", r.Quiet, slot.Span),
+		show(key+"max_quiet", r.MaxQuiet, slot.Span),
 		show(key+"again", r.Again, formatOff),
 		show(key+"every", r.Every, formatOff),
 		show(key+"link", r.Link, strconv.FormatBool))
@@ -123,8 +125,8 @@ func (g Gate) entries(key string) []Entry {
 	if t, _ := findGateType(g.Type.V); t.foreign {
 		list = append(list,
 			show(key+"on_error", g.OnError, OnError.String),
-			show(key+"timeout", g.Timeout, FormatDuration),
-			show(key+"every", g.Every, FormatDuration))
+			show(key+"timeout", g.Timeout, slot.Span),
+			show(key+"every", g.Every, slot.Span))
 	}
 	list = appendSet(list, key+"user", g.User, strconv.FormatBool)
 	list = appendSet(list, key+"units", g.Units, quoted)
@@ -172,7 +174,7 @@ func formatOff(d time.Duration) string {
 	if d == 0 {
 		return "off"
 	}
-	return FormatDuration(d)
+	return slot.Span(d)
 }
 
 func limit(n int64) string {

@@ -118,7 +118,7 @@ func readBounded(path string) ([]byte, fs.FileMode, error) {
 		return nil, 0, plain(err)
 	}
 	if len(data) > maxFile {
-		return nil, 0, fmt.Errorf("is larger than %s: is this the right file?", FormatBytes(maxFile))
+		return nil, 0, fmt.Errorf("is larger than %s: is this the right file?", formatBytes(maxFile))
 	}
 	return data, info.Mode(), nil
 }

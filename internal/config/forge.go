@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// ForgeTypes are the forges that oneslot can name.
-func ForgeTypes() []string { return []string{"github", "forgejo", "gitea", "gogs", "gitlab"} }
+// forgeTypes are the forges that oneslot can name.
+func forgeTypes() []string { return []string{"github", "forgejo", "gitea", "gogs", "gitlab"} }
 
 // Forge is one configured forge.
 type Forge struct {
 	Host Value[string] // canonical
-	Type Value[string] // one of ForgeTypes
+	Type Value[string] // one of forgeTypes
 	// API is the address that the forge's library wants, without a slash at its end:
 	// of GitHub that of the API itself, of the others that of the whole site.
 	API   Value[string]

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Gate is one [[gate]] table. What its type does not take is not set.
@@ -48,7 +50,7 @@ func (o OnError) String() string {
 	case o.For == 0:
 		return "closed"
 	}
-	return "closed-for " + FormatDuration(o.For)
+	return "closed-for " + slot.Span(o.For)
 }
 
 func newGate(at Origin) Gate {

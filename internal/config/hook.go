@@ -3,7 +3,7 @@ package config
 // Hook is one webhook endpoint, POST /hooks/NAME.
 type Hook struct {
 	Name  Value[string] // path-safe
-	Forge Value[string] // one of ForgeTypes
+	Forge Value[string] // one of forgeTypes
 	// Host is the canonical host that its refs get; empty: the one that each
 	// payload names.
 	Host   Value[string]
@@ -24,13 +24,13 @@ func newHook(at Origin) Hook {
 // hook names others.
 func DefaultCommands() []string { return []string{"/oneslot"} }
 
-// Roles are what a token may do; each may all that the one before it may.
-func Roles() []string { return []string{"read", "dispatch", "admin"} }
+// roles are what a token may do; each may all that the one before it may.
+func roles() []string { return []string{"read", "dispatch", "admin"} }
 
 // Token is a token of the API.
 type Token struct {
 	Name   Value[string]
-	Role   Value[string] // one of Roles
+	Role   Value[string] // one of roles
 	Secret Secret
 
 	origin Origin

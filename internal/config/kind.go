@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // form is how a value is written in TOML.
@@ -72,7 +74,7 @@ func duration() kind[time.Duration] { return span().but(moreThanZero[time.Durati
 func from(least time.Duration) kind[time.Duration] {
 	return span().but(func(d time.Duration) error {
 		if d < least {
-			return errors.New("must be at least " + FormatDuration(least))
+			return errors.New("must be at least " + slot.Span(least))
 		}
 		return nil
 	})
@@ -81,7 +83,7 @@ func from(least time.Duration) kind[time.Duration] {
 func atMost(most time.Duration) func(time.Duration) error {
 	return func(d time.Duration) error {
 		if d > most {
-			return errors.New("must be at most " + FormatDuration(most))
+			return errors.New("must be at most " + slot.Span(most))
 		}
 		return nil
 	}
@@ -99,7 +101,7 @@ func orOff(least time.Duration) kind[time.Duration] {
 }
 
 func bytesize() kind[int64] {
-	return parsed(`a size in quotes, such as "50MB"`, ParseBytes).but(moreThanZero[int64])
+	return parsed(`a size in quotes, such as "50MB"`, parseBytes).but(moreThanZero[int64])
 }
 
 func moreThanZero[T time.Duration | int64](n T) error {

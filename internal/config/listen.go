@@ -15,7 +15,11 @@ func listener() kind[string] {
 		}
 		host, port, err := net.SplitHostPort(g.text)
 		if err != nil || checkName(g.text) != nil || strings.ContainsAny(host, "/@ ") {
-			return "", errors.New(`not an address such as 127.0.0.1:7180, [::1]:7180 or unix:/run/oneslot.sock`)
+			what := "that"
+			if !strings.Contains(g.text, "@") { // else it may hold a password
+				what = strconv.Quote(g.text)
+			}
+			return "", errors.New(what + ` is no address such as 127.0.0.1:7180, [::1]:7180 or unix:/run/oneslot.sock`)
 		}
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 			return "", errors.New("the port must be a number from 0 to 65535")

@@ -54,14 +54,14 @@ func (l *loader) overrides() {
 	rows := schema()
 	for _, e := range envKeys() {
 		value := l.src.env(e.name)
-		_, flagged := l.src.Flags[e.key]
+		_, byFlag := l.src.Flags[e.key]
 		at := Origin{Name: "environment " + e.name}
-		if value != "" && !flagged {
+		if value != "" && !byFlag {
 			l.take(findKey(rows, e.key), given{text: value, origin: at, dir: l.src.Getwd})
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(l.src.Flags)) {
-		at := Origin{Name: "flag " + flagName(key)}
+		at := Origin{Name: flagged + flagName(key)}
 		switch r := findKey(rows, key); {
 		case r == nil || r.take == nil || r.form != aText:
 			l.bad.add(at, "sets nothing that is known")
@@ -118,7 +118,7 @@ func (l *loader) completeStore() {
 		if dir := l.src.userDir("XDG_STATE_HOME", ".local", "state"); dir != "" {
 			c.state = filepath.Join(dir, "oneslot", "remote-"+hex.EncodeToString(sum[:8]))
 		} else {
-			l.bad.add(c.Store.Origin, "no place for runs on this host: set HOME or XDG_STATE_HOME")
+			l.bad.add(Origin{}, "no place for runs on this host: set HOME or XDG_STATE_HOME")
 		}
 	}
 	if c.Claims.V != "" && c.Store.V != "" && c.Claims.V != c.Store.V {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Flag beats environment beats file beats default, and each value says so.
@@ -47,6 +49,20 @@ func TestOverridesOfOtherKeys(t *testing.T) {
 	wantLine(t, c.Host.V+" "+c.Host.Origin.String(), "env environment ONESLOT_HOST")
 	wantLine(t, c.Claims.Origin.String(), "flag --claims")
 	wantLine(t, c.DefaultHost.V+" "+c.DefaultHost.Origin.String(), "codeberg.org flag --default-host")
+}
+
+// A bad flag alone is a wrong command line; anything bad beside it is a bad
+// configuration.
+func TestBadFlagIsUsage(t *testing.T) {
+	w := newWorld(t)
+	w.Flags["store"] = "mysql:x"
+	if _, err := Load(w.Sources); !errors.Is(err, slot.ErrUsage) || errors.Is(err, slot.ErrConfig) {
+		t.Errorf("a bad flag: %v", err)
+	}
+	w.vars["ONESLOT_HOST"] = "a\x1b[2Jb"
+	if _, err := Load(w.Sources); errors.Is(err, slot.ErrUsage) || !errors.Is(err, slot.ErrConfig) {
+		t.Errorf("a bad flag and a bad variable: %v", err)
+	}
 }
 
 func TestBadOverrides(t *testing.T) {
@@ -109,7 +125,7 @@ func TestHostNameIsForPeopleOnly(t *testing.T) {
 	wantLine(t, mustLoad(t, w).Host.V, "localhost")
 }
 
-// A store that only this runner sees excludes nobody: section 8, C03.
+// A store that only this runner sees excludes nobody: C03.
 func TestCIWarning(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string

@@ -37,7 +37,7 @@ func (p Problem) String() string {
 }
 
 // Problems are all that is wrong, in the order of the file. It matches
-// slot.ErrConfig.
+// slot.ErrConfig, or slot.ErrUsage if only flags are wrong.
 type Problems struct{ List []Problem }
 
 // Error is one line for each problem.
@@ -49,8 +49,13 @@ func (p *Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Is reports a match with slot.ErrConfig.
-func (p *Problems) Is(target error) bool { return target == slot.ErrConfig }
+// Is reports a match with slot.ErrConfig or slot.ErrUsage.
+func (p *Problems) Is(target error) bool {
+	if len(p.List) > 0 && !slices.ContainsFunc(p.List, func(one Problem) bool { return !one.Origin.flag() }) {
+		return target == slot.ErrUsage
+	}
+	return target == slot.ErrConfig
+}
 
 func (p *Problems) add(at Origin, format string, args ...any) {
 	p.List = append(p.List, Problem{at, fmt.Sprintf(format, args...)})

@@ -1,10 +1,12 @@
 package config
 
 import (
-	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Reservation is how a claim is shown on the forge, for those that share no store.
@@ -21,11 +23,11 @@ type Reservation struct {
 	Key              Secret
 	DeleteAtEnd      Value[bool]   // else the comment is edited to tell the outcome
 	LockConversation Value[bool]   // while a run lives
-	Ticket           Value[string] // one of Tickets
+	Ticket           Value[string] // one of tickets
 }
 
-// Tickets are the ways to show the state of the work on the forge.
-func Tickets() []string { return []string{"none", "comment", "label"} }
+// tickets are the ways to show the state of the work on the forge.
+func tickets() []string { return []string{"none", "comment", "label"} }
 
 // The bounds of a marker's time to live; see Reservation.TTL.
 const (
@@ -49,15 +51,19 @@ func newReservation() Reservation {
 	}
 }
 
-// ParseRecheck reads how long to wait before a second look: a range as in "5s-15s",
+// parseRecheck reads how long to wait before a second look: a range as in "5s-15s",
 // one duration, or "0" for not at all, which is the zero Range.
-func ParseRecheck(s string) (Range, error) {
+func parseRecheck(s string) (Range, error) {
 	if strings.Contains(s, "-") {
-		return ParseRange(s)
+		r, err := parseRange(s)
+		if err != nil {
+			return Range{}, fmt.Errorf("%q: %w", s, err)
+		}
+		return r, nil
 	}
 	d, err := ParseDuration(s)
 	if err != nil {
-		return Range{}, errors.New(`not a range such as 5s-15s, a duration, or 0`)
+		return Range{}, fmt.Errorf("%q: not a range such as 5s-15s, a duration, or 0", s)
 	}
 	return Range{d, d}, nil
 }
@@ -67,7 +73,7 @@ func formatRecheck(r Range) string {
 	case r.Max == 0:
 		return "0"
 	case r.Min == r.Max:
-		return FormatDuration(r.Min)
+		return slot.Span(r.Min)
 	}
 	return r.String()
 }
@@ -95,7 +101,7 @@ func (l *loader) completeReservation() {
 	// What was refused by itself is zero, and fits nothing.
 	if most := r.Recheck.V.Max; r.TTL.V > 0 && r.TTL.V/ttlRechecks < most {
 		l.bad.add(setBy(r.TTL.Origin, r.Recheck.Origin), "reservation.ttl: %s is less than %d times the longest recheck, which is %s",
-			FormatDuration(r.TTL.V), ttlRechecks, FormatDuration(most))
+			slot.Span(r.TTL.V), ttlRechecks, slot.Span(most))
 	}
 }
 
@@ -103,7 +109,7 @@ func (r Reservation) entries(key string) []Entry {
 	list := []Entry{
 		show(key+"enabled", r.Enabled, strconv.FormatBool),
 		show(key+"recheck", r.Recheck, formatRecheck),
-		show(key+"ttl", r.TTL, FormatDuration),
+		show(key+"ttl", r.TTL, slot.Span),
 	}
 	if r.Key.IsSet() {
 		list = append(list, r.Key.entry(key+"key."))

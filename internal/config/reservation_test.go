@@ -13,7 +13,7 @@ func TestParseRecheck(t *testing.T) {
 		"5s-15s": "5s-15s", "1s": "1s", "0": "0", "0s": "0", "1s-1s": "1s",
 		"": "", "0-5s": "", "5s-0": "", "15s-5s": "", "-5s": "", "5s-": "", "five": "", "5": "",
 	} {
-		r, err := ParseRecheck(s)
+		r, err := parseRecheck(s)
 		if got := formatRecheck(r); (err == nil) != (want != "") || err == nil && got != want {
 			t.Errorf("%q = %s, %v", s, got, err)
 		}
@@ -37,7 +37,7 @@ func TestRecheckPrecedence(t *testing.T) {
 	wantLine(t, refused(t, w), "flag --recheck: is empty; leave it out for the default")
 	delete(w.Flags, "reservation.recheck")
 	w.vars["ONESLOT_RECHECK"] = "x"
-	wantLine(t, refused(t, w), "environment ONESLOT_RECHECK: not a range such as 5s-15s, a duration, or 0")
+	wantLine(t, refused(t, w), "environment ONESLOT_RECHECK: \"x\": not a range such as 5s-15s, a duration, or 0")
 	w.vars["ONESLOT_RECHECK"] = "8m"
 	wantLine(t, refused(t, w), "environment ONESLOT_RECHECK: reservation.ttl: 2h is less than 16 times the longest recheck, which is 8m")
 	w.Flags["hook.name"], w.Flags["reservation.recheck.x"] = "a", "a"

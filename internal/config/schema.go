@@ -55,7 +55,7 @@ func schema() []row {
 		{name: "limits", rows: []row{
 			set("running", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &c.Limits.Running }),
 			set("per_repo", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &c.Limits.PerRepo }),
-			set("runs_per_ref", parsed(`a rate in quotes, such as "20/24h"`, ParseRate), func(c *Config) *Value[Rate] { return &c.Limits.RunsPerRef }),
+			set("runs_per_ref", parsed(`a rate in quotes, such as "20/24h"`, parseRate), func(c *Config) *Value[Rate] { return &c.Limits.RunsPerRef }),
 			later("cost_usd_per_ref"),
 			later("cost_usd_per_day"),
 		}},

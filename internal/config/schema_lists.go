@@ -26,7 +26,7 @@ func hookRows() row {
 	open := func(c *Config, at Origin) { c.Hooks = append(c.Hooks, newHook(at)) }
 	return row{name: "hook", open: open, rows: []row{
 		set("name", pathSafe(), func(c *Config) *Value[string] { return &last(c.Hooks).Name }),
-		set("forge", choice(ForgeTypes(), nil), func(c *Config) *Value[string] { return &last(c.Hooks).Forge }),
+		set("forge", choice(forgeTypes(), nil), func(c *Config) *Value[string] { return &last(c.Hooks).Forge }),
 		set("host", hostname(), func(c *Config) *Value[string] { return &last(c.Hooks).Host }),
 		{name: "secret", rows: secretRows(func(c *Config) *Secret { return &last(c.Hooks).Secret })},
 		set("unsigned", boolean(), func(c *Config) *Value[bool] { return &last(c.Hooks).Unsigned }),
@@ -38,7 +38,7 @@ func tokenRows() row {
 	open := func(c *Config, at Origin) { c.Tokens = append(c.Tokens, Token{origin: at}) }
 	return row{name: "tokens", open: open, rows: append([]row{
 		set("name", pathSafe(), func(c *Config) *Value[string] { return &last(c.Tokens).Name }),
-		set("role", choice(Roles(), nil), func(c *Config) *Value[string] { return &last(c.Tokens).Role }),
+		set("role", choice(roles(), nil), func(c *Config) *Value[string] { return &last(c.Tokens).Role }),
 	}, secretRows(func(c *Config) *Secret { return &last(c.Tokens).Secret })...)}
 }
 
@@ -75,7 +75,7 @@ func ruleRows() row {
 		set("grace", duration(), func(c *Config) *Value[time.Duration] { return &rule(c).Grace }),
 		fixed("stall", line(), "off"),
 		set("attempts", integer(1, math.MaxInt32), func(c *Config) *Value[int64] { return &rule(c).Attempts }),
-		set("backoff", parsed(`a range of durations in quotes, such as "30s-30m"`, ParseRange), func(c *Config) *Value[Range] { return &rule(c).Backoff }),
+		set("backoff", parsed(`a range of durations in quotes, such as "30s-30m"`, parseRange), func(c *Config) *Value[Range] { return &rule(c).Backoff }),
 		set("quiet", span(), func(c *Config) *Value[time.Duration] { return &rule(c).Quiet }),
 		set("max_quiet", span(), func(c *Config) *Value[time.Duration] { return &rule(c).MaxQuiet }),
 		set("again", orOff(time.Second), func(c *Config) *Value[time.Duration] { return &rule(c).Again }),

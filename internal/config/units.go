@@ -34,30 +34,6 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 24*whole + part, nil
 }
 
-// FormatDuration writes d so that ParseDuration reads it: "7d", "1d12h", "90s".
-func FormatDuration(d time.Duration) string {
-	if d < day {
-		return trimZero(d)
-	}
-	s := strconv.FormatInt(int64(d/day), 10) + "d"
-	if d%day != 0 {
-		s += trimZero(d % day)
-	}
-	return s
-}
-
-// trimZero writes 15m for Go's 15m0s.
-func trimZero(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 // unit is a unit of bytes.
 type unit struct {
 	name  string
@@ -72,9 +48,9 @@ func byteUnits() []unit {
 	}
 }
 
-// ParseBytes reads a size: a whole number and a unit, as in "50MB", "512KiB",
+// parseBytes reads a size: a whole number and a unit, as in "50MB", "512KiB",
 // "4096B". Without a unit it counts bytes.
-func ParseBytes(s string) (int64, error) {
+func parseBytes(s string) (int64, error) {
 	number, factor := s, int64(1)
 	for _, u := range byteUnits() {
 		if n, ok := strings.CutSuffix(s, u.name); ok {
@@ -92,9 +68,9 @@ func ParseBytes(s string) (int64, error) {
 	return n * factor, nil
 }
 
-// FormatBytes writes n so that ParseBytes reads it, with the largest unit that
+// formatBytes writes n so that parseBytes reads it, with the largest unit that
 // leaves no remainder.
-func FormatBytes(n int64) string {
+func formatBytes(n int64) string {
 	for _, u := range byteUnits() {
 		if n >= u.bytes && n%u.bytes == 0 {
 			return strconv.FormatInt(n/u.bytes, 10) + u.name

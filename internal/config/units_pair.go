@@ -6,16 +6,18 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Range is from Min to Max, which is not less.
 type Range struct{ Min, Max time.Duration }
 
-// String writes the range so that ParseRange reads it: "30s-30m".
-func (r Range) String() string { return FormatDuration(r.Min) + "-" + FormatDuration(r.Max) }
+// String writes the range so that parseRange reads it: "30s-30m".
+func (r Range) String() string { return slot.Span(r.Min) + "-" + slot.Span(r.Max) }
 
-// ParseRange reads two durations: "30s-30m". Both are more than zero.
-func ParseRange(s string) (Range, error) {
+// parseRange reads two durations: "30s-30m". Both are more than zero.
+func parseRange(s string) (Range, error) {
 	low, high, ok := strings.Cut(s, "-")
 	a, err := ParseDuration(low)
 	b, err2 := ParseDuration(high)
@@ -36,17 +38,13 @@ type Rate struct {
 	Per time.Duration
 }
 
-// String writes the rate so that ParseRate reads it: "20/24h".
+// String writes the rate so that parseRate reads it: "20/24h".
 func (r Rate) String() string {
-	per := FormatDuration(r.Per)
-	if r.Per == day {
-		per = "24h" // as the manual has it
-	}
-	return fmt.Sprintf("%d/%s", r.N, per)
+	return fmt.Sprintf("%d/%s", r.N, slot.Span(r.Per))
 }
 
-// ParseRate reads a number and the time that it is for: "20/24h".
-func ParseRate(s string) (Rate, error) {
+// parseRate reads a number and the time that it is for: "20/24h".
+func parseRate(s string) (Rate, error) {
 	number, per, ok := strings.Cut(s, "/")
 	n, err := strconv.Atoi(number)
 	d, err2 := ParseDuration(per)

@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Value is a setting and where it came from.
 type Value[T any] struct {
@@ -26,5 +29,11 @@ func (o Origin) String() string {
 	}
 	return o.Name
 }
+
+// flagged begins the Name of a flag's origin.
+const flagged = "flag "
+
+// flag reports whether the value came from the command line.
+func (o Origin) flag() bool { return o.Line == 0 && strings.HasPrefix(o.Name, flagged) }
 
 func byDefault[T any](v T) Value[T] { return Value[T]{V: v} }

@@ -29,7 +29,7 @@ func claims(ctx context.Context, s *Subject, r *report) {
 
 // oneClaim tells the first thing that is wrong with a claim.
 func oneClaim(s *Subject, r *report, c slot.Claim) {
-	who := c.Ref.String() + ", held by " + c.Holder.String()
+	who := c.Ref.String() + ", held by " + c.Who()
 	if c.Dir != "" && c.Kind == slot.Supervised {
 		if out, err := rundir.At(c.Dir).Outcome(); err == nil {
 			r.bad("claim-pending", "%s: its run %s ended (%s), the release is pending", who, c.Run, out.Result)

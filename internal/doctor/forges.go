@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // forges tells what is read from where, and by what right. What is odd about that
@@ -45,5 +46,5 @@ func described(f config.Forge) string {
 	if f.Poll.V == 0 {
 		return s + ", not polled"
 	}
-	return s + ", polled every " + config.FormatDuration(f.Poll.V)
+	return s + ", polled every " + slot.Span(f.Poll.V)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // Queue is what doctor asks of the queue.
@@ -44,7 +44,7 @@ func work(ctx context.Context, s *Subject, r *report) {
 		late(ctx, s, r)
 	}
 	if len(r.lines) == before {
-		r.good("%d pending, %d running, %d put off; %d checks that name no pull request",
+		r.good("%d pending, %d running, %d deferred; %d checks that name no pull request",
 			g.Items[queue.Pending], g.Items[queue.Running], g.Deferred, g.Unresolved)
 	}
 }
@@ -67,6 +67,6 @@ func late(ctx context.Context, s *Subject, r *report) {
 		names = append(names, "...")
 	}
 	if n > 0 {
-		r.bad("queue-late", "%d items are put off for longer than %s: %s", n, config.FormatDuration(alarm), strings.Join(names, ", "))
+		r.bad("queue-late", "%d items are deferred for longer than %s: %s", n, slot.Span(alarm), strings.Join(names, ", "))
 	}
 }

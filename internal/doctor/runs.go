@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/rundir"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 func runs(ctx context.Context, s *Subject, r *report) {
@@ -116,7 +116,7 @@ func retention(s *Subject, r *report, covered map[string]bool) int {
 		}
 	}
 	if old > 0 {
-		r.bad("run-old", "%d folders below %s are older than %s", old, filepath.Join(s.Store.Dir(), "runs"), config.FormatDuration(keep.Logs.V))
+		r.bad("run-old", "%d folders below %s are older than %s", old, filepath.Join(s.Store.Dir(), "runs"), slot.Span(keep.Logs.V))
 	}
 	if size > keep.LogsBytes.V {
 		r.bad("run-large", "%s holds %s, more than %s", filepath.Join(s.Store.Dir(), "runs"), room(uint64(size)), room(uint64(keep.LogsBytes.V)))

@@ -36,7 +36,7 @@ func TestC02_ByHandBesideALoop(t *testing.T) {
 			won++
 		case 75:
 			refused++
-			if s := p.err.String(); !strings.Contains(s, "is held by helper (pid ") || !strings.Contains(s, "since") || !strings.Contains(s, " on ") {
+			if s := p.err.String(); !strings.Contains(s, "is held by helper (supervisor pid ") || !strings.Contains(s, "since") || !strings.Contains(s, " on ") {
 				t.Errorf("refused with\n%s", s)
 			}
 		default:

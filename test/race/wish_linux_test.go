@@ -46,12 +46,12 @@ func (d *daemons) wish(by path, ref slot.Ref, name string) ack {
 
 // accepted is how the three answer, as far as it matters.
 type accepted struct {
-	Event, Of, Result, Intake string
+	Event, Of, Result string
 }
 
 func (a accepted) id() (string, bool) {
 	switch {
-	case slot.Intake(a.Result+a.Intake) == slot.Duplicate:
+	case slot.Intake(a.Result) == slot.Duplicate:
 		return a.Of, true
 	case a.Event != "":
 		return a.Event, true

@@ -95,7 +95,7 @@ func TestC02_OneStart(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			if refused++; exitOf(err) != 75 || !strings.Contains(errs.String(), "is held by sh (pid ") {
+			if refused++; exitOf(err) != 75 || !strings.Contains(errs.String(), "is held by sh (supervisor pid ") {
 				t.Errorf("refused with %v\n%s", err, errs.String())
 			}
 			if refused == many-1 {

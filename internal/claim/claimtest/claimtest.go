@@ -37,9 +37,9 @@ type Options struct {
 	Turn       time.Duration // in which the head of the line must take a free slot; at least 4 ticks
 }
 
-// DefaultTurn is how long the head of the line may be silent when the slot is
+// defaultTurn is how long the head of the line may be silent when the slot is
 // free before it loses its turn.
-const DefaultTurn = 2 * time.Second
+const defaultTurn = 2 * time.Second
 
 func (o Options) filled() Options {
 	or := func(d *time.Duration, v time.Duration) {
@@ -50,7 +50,7 @@ func (o Options) filled() Options {
 	or(&o.StartTTL, slot.StartTTL)
 	or(&o.StartMax, slot.StartMax)
 	or(&o.WaitingMax, slot.WaitingMax)
-	or(&o.Turn, DefaultTurn)
+	or(&o.Turn, defaultTurn)
 	return o
 }
 
