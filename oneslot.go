@@ -1,5 +1,6 @@
 // Package oneslot lets a Go program ask the same gate as the oneslot command:
-// one live claim per ref, whoever wants it.
+// one live claim per ref, whoever wants it. What the configuration wants asked
+// before a start (gates, reservations) is asked here, too.
 //
 //	store, err := oneslot.Open("") // as the command would find it
 //	ref, err := store.Ref("octo-org/octo-repo#12")
@@ -26,29 +27,63 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-// Ref is the canonical identity of one piece of work. Its String is the
-// canonical form, its Slug a safe name for files, units and branches.
+// Ref is the canonical identity of one piece of work: equal refs (==) are one
+// slot. Store.Ref reads one. Its methods:
+//
+//	String() string  the canonical form, always with the host
+//	Slug() string    a safe name for files, units and branches, at most 63 bytes
+//	Kind()           "issue", "merge", "branch", "check" or "key"
+//	Host(), Repo(), Owner(), Name() string   github.com, github.com/octo-org/octo-repo, ...
+//	Number() int, Branch(), Check(), Key() string   what its kind has; else zero
 type Ref = slot.Ref
 
 // Errors to tell apart with errors.Is. An unknown outcome is never "free".
 var (
-	ErrUnknown = slot.ErrUnknown // the store could not be asked
-	ErrLost    = slot.ErrLost    // the claim is somebody else's
-	ErrUsage   = slot.ErrUsage   // not a ref, or an option out of range
+	ErrUnknown    = slot.ErrUnknown    // the store could not be asked
+	ErrLost       = slot.ErrLost       // the claim is somebody else's
+	ErrUsage      = slot.ErrUsage      // not a ref, or an option out of range
+	ErrNotAllowed = slot.ErrNotAllowed // the store, or this there, is not for this user
+	ErrConfig     = slot.ErrConfig     // the configuration is wrong
 )
 
-// BusyError refuses a claim: its Claim field says who holds the slot.
+// BusyError refuses a claim: somebody else has the slot, or stands in line
+// before the caller. Its fields:
+//
+//	Ref     the ref asked for
+//	Reason  held; line: it is free, but others wait; inside: by the run that this
+//	        program is part of; unseen: overdue, but whether its holder lives cannot
+//	        be seen; unstopped: an earlier worker could not be ended
+//	Claim   the claim in the way: Ref, Since, ExpiresAt, Fence, and
+//	        Holder {Host, Process.PID, Path, Command}; zero with line
+//	Store   the store asked, without secrets
+//	Place   where the caller stands, or would stand, in line; may be nil
 type BusyError = slot.BusyError
 
-// DeferError refuses a claim because a person paused the ref or repository.
+// DeferError refuses a claim because a person paused the ref or repository, or
+// a gate says "not now". Its fields:
+//
+//	Ref            the ref asked for
+//	Reason, Detail which gate, and what it found
+//	Hold           a person's pause {Scope, Reason, By, At}; else nil
+//	Until          when another try is worth it; zero if nobody knows
+//	Evidence       what each gate said {Gate, Verdict, Reason, Detail}
+//
+// Its method Unknown reports whether the gate could not find out.
 type DeferError = slot.DeferError
+
+// SkipError refuses a claim because there is nothing to do: a gate found that
+// the work is over (closed, landed, ...). Its fields are Ref, Reason, Detail and
+// Evidence, as those of DeferError.
+type SkipError = slot.SkipError
 
 // Store is a handle on a claim store. It is safe for concurrent use.
 type Store struct{ app *app.App }
 
 // Open gives a handle on the store at address, such as
 // "sqlite:/var/lib/oneslot/oneslot.db". An empty address is found like the
-// command finds it: environment, configuration file, default.
+// command finds it: environment, configuration file, default. Nothing is written
+// and nobody is asked until a claim is. Errors: ErrConfig, ErrNotAllowed,
+// ErrUnknown.
 func Open(address string) (*Store, error) {
 	src := config.System()
 	if address != "" {
@@ -85,8 +120,9 @@ type options struct {
 	command    string
 }
 
-// TTL sets the time to live, from one second; the default is a minute. The
-// claim is renewed every third of it.
+// TTL sets the time to live, from one second to seven days (else ErrUsage); the
+// default is a minute. The claim is renewed every third of it. Its grace time is
+// a third, too, and at most ten seconds.
 func TTL(d time.Duration) Option {
 	return func(o *options) { o.ttl, o.grace = d, min(d/3, slot.DefaultGrace) }
 }
@@ -97,8 +133,9 @@ func Wait(longest time.Duration) Option {
 	return func(o *options) { o.wait, o.longest = true, longest }
 }
 
-// As names the caller in what others see: path says how the wish arrived
-// (webhook, poll, sweep, ...), command which program it is.
+// As names the caller in what others see. Path says how the wish arrived: api (the
+// default), webhook, poll, sweep, manual, or a name of the program's own. Command
+// says which program it is, by default the name that it was started with.
 func As(path, command string) Option {
 	return func(o *options) { o.path, o.command = path, command }
 }
@@ -109,48 +146,106 @@ type Claim struct {
 	key   claim.Key
 	rec   slot.Claim
 	ctx   context.Context
-	stop  func()
+	stop  func() // renewing the claim
+	gates *app.Admission
+	still func() // looking after what others were told
 }
 
 // Claim takes the slot of ref and keeps it renewed until Release, or until ctx
-// ends. Errors: *BusyError, *DeferError, ErrUnknown (nothing is held, or it
-// runs out by itself), ErrLost (it was taken away again at once), ErrUsage.
+// ends. Errors: *BusyError, *DeferError, *SkipError, ErrUnknown (nothing is held,
+// or it runs out by itself), ErrLost (it was taken away again at once), ErrUsage,
+// ErrConfig, ErrNotAllowed.
 func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, error) {
 	o := options{ttl: slot.DefaultTTL, grace: slot.DefaultGrace, path: "api", command: filepath.Base(os.Args[0])}
 	for _, opt := range opts {
 		opt(&o)
 	}
-	req := claim.Request{
-		Ref: ref, Key: claim.NewKey(ref), Kind: slot.Detached, TTL: o.ttl, Grace: o.grace,
-		Holder: s.app.Holder(o.path, o.command, s.app.Self),
+	gates, err := s.app.Admission(false, "")
+	if err != nil {
+		return nil, err
 	}
-	taker := s.app.Taker()
-	take := taker.Take
-	if o.wait {
-		take = func(ctx context.Context, req claim.Request) (claim.Grant, error) {
-			return taker.Wait(ctx, req, o.longest)
-		}
+	c, err := s.claim(ctx, ref, o, gates)
+	if err != nil {
+		end, cancel := ending(ctx)
+		defer cancel()
+		gates.Ended(end) //nolint:errcheck // the first fault is the one to tell; the next process does the rest
 	}
-	g, err := take(ctx, req)
+	return c, err
+}
+
+func (s *Store) claim(ctx context.Context, ref Ref, o options, gates *app.Admission) (*Claim, error) {
+	slots, err := s.app.Slots(ctx, []Ref{ref}) // its repository may have been renamed
+	if err != nil {
+		return nil, err
+	}
+	g, key, err := s.take(ctx, slots[0], o, gates)
 	if err != nil {
 		return nil, err
 	}
 	// What a killed `oneslot run` left of its worker must be gone first.
-	if err := s.app.Clear(ctx, g, req.Key); err != nil {
+	if err := s.app.Ender().Clear(ctx, g, key); err != nil {
 		return nil, err
 	}
 	// How old it is by now nobody here knows: it counts from this renewal.
 	asked := s.app.Clock.Boot()
-	lease, err := s.app.Store.Renew(ctx, req.Key)
+	lease, err := s.app.Store.Renew(ctx, key)
 	if err != nil {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		end, cancel := ending(ctx)
 		defer cancel()
-		s.app.Store.Release(end, req.Key, slot.Outcome{Result: slot.NoStart, Reason: err.Error()}) //nolint:errcheck // the first fault is the one to tell
+		s.app.Store.Release(end, key, slot.Outcome{Result: slot.NoStart, Reason: err.Error()}) //nolint:errcheck // the first fault is the one to tell
 		return nil, err
 	}
-	c := &Claim{store: s, key: req.Key, rec: g.Claim}
-	c.ctx, c.stop = claim.Keep(ctx, s.app.Store, s.app.Clock, req.Key, asked, lease.TTL)
+	c := &Claim{store: s, key: key, rec: g.Claim, gates: gates}
+	c.ctx, c.stop = claim.Keep(ctx, s.app.Store, s.app.Clock, key, asked, lease.TTL)
+	c.still = gates.Keep(c.ctx, key.Claim, func(string) {}) // what becomes of it is on record
 	return c, nil
+}
+
+// take asks the gates, takes the slot, and asks them again.
+func (s *Store) take(ctx context.Context, ref Ref, o options, gates *app.Admission) (g claim.Grant, key claim.Key, err error) {
+	taker := s.app.Taker()
+	try := func(take func(context.Context, claim.Request) (claim.Grant, error)) error {
+		key = claim.NewKey(ref)
+		req := claim.Request{
+			Ref: ref, Key: key, Kind: slot.Detached, TTL: o.ttl, Grace: o.grace,
+			Holder: s.app.Holder(o.path, o.command, s.app.Self),
+		}
+		if _, err := gates.Before(ctx, ref); err != nil {
+			return errors.Join(err, gates.Refuse(ctx, req, err))
+		}
+		if g, err = take(ctx, req); err != nil {
+			return err
+		}
+		return gates.Under(ctx, g, req)
+	}
+	if !o.wait {
+		err = try(taker.Take)
+		return g, key, err
+	}
+	err = gates.Persist(ctx, o.longest, func(left time.Duration) error {
+		return try(func(ctx context.Context, req claim.Request) (claim.Grant, error) {
+			return taker.Wait(ctx, req, left)
+		})
+	}, rest)
+	return g, key, err
+}
+
+// rest waits for d, or until something changed.
+func rest(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-changed:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// ending is for what is left to do when ctx may be over.
+func ending(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 }
 
 // Ref is the claim's ref.
@@ -182,7 +277,9 @@ func (c *Claim) Release(ctx context.Context) error {
 
 func (c *Claim) release(ctx context.Context, out slot.Outcome) error {
 	c.stop()
+	c.still()
 	_, err := c.store.app.Store.Release(ctx, c.key, out)
+	c.gates.Ended(ctx) //nolint:errcheck // the claim's end is what counts; the next process does the rest
 	return err
 }
 
@@ -196,7 +293,7 @@ func (s *Store) Do(ctx context.Context, ref Ref, f func(context.Context, *Claim)
 	}
 	out := slot.Outcome{Result: slot.Failed, Reason: "it did not return"}
 	defer func() {
-		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+		end, cancel := ending(ctx)
 		defer cancel()
 		err = errors.Join(err, c.release(end, out))
 	}()

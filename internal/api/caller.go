@@ -15,13 +15,13 @@ type Role int
 
 // The roles.
 const (
-	Nobody   Role = iota
-	Read          // look
-	Dispatch      // claim, and wish
-	Admin         // stop, take over, hold: what ends or keeps out somebody else's work
+	None     Role = iota // no caller is asked who it is
+	Read                 // look
+	Dispatch             // claim, and wish
+	Admin                // stop, take over, hold: what ends or keeps out somebody else's work
 )
 
-var roles = [...]string{"nobody", "read", "dispatch", "admin"}
+var roles = [...]string{"none", "read", "dispatch", "admin"}
 
 // String is the role's name, as in the configuration.
 func (r Role) String() string { return roles[r] }
@@ -33,7 +33,7 @@ func ParseRole(s string) (r Role, ok bool) {
 			return Role(i), true
 		}
 	}
-	return Nobody, false
+	return None, false
 }
 
 // Token is what a caller over TCP shows.

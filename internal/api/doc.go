@@ -1,5 +1,5 @@
 // Package api serves oneslot over HTTP: claims for processes and machines that
-// share this broker, wishes, and looks at what goes on.
+// share this daemon, wishes, and looks at what goes on.
 //
 // The routes are one table, which makes the handlers and the OpenAPI document
 // alike. Shapes are in package wire. A caller is judged by how it is connected:

@@ -71,7 +71,7 @@ func (s schemas) operation(r route) object {
 		"summary": r.summary, "operationId": operationID(r), "parameters": params,
 		"responses": object{"200": ok, "default": problem}, "x-role": r.need.String(),
 	}
-	if r.need > Nobody {
+	if r.need > None {
 		op["security"] = []object{{"token": []string{}}, {}}
 	}
 	if r.in != nil {

@@ -68,7 +68,7 @@ func TestDocument_IsServed(t *testing.T) {
 			ids[op.OperationID] = name
 			real := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "x")
 			want := http.StatusUnauthorized
-			if op.Role == "nobody" {
+			if op.Role == "none" {
 				want = http.StatusOK
 			}
 			s.want(want, strings.ToUpper(method), real, "{}")

@@ -48,7 +48,7 @@ func (c *call) admit(rt route) error {
 	switch {
 	case c.who.role >= rt.need:
 		return nil
-	case c.who.role == Nobody:
+	case c.who.role == None:
 		c.w.Header().Set("WWW-Authenticate", "Bearer")
 		return &refused{http.StatusUnauthorized, wire.TypeUnauthorized, "this needs a token"}
 	case rt.need == Admin && !c.who.near:

@@ -13,9 +13,9 @@ func (s *server) plainRoutes() []route {
 	text := "text/plain; charset=utf-8"
 	all := []route{
 		do("GET", "/api/v1/server", Read, "With whom does one speak, and as whom?", about),
-		{method: "GET", path: "/api/v1/openapi.json", need: Nobody, summary: "This document", serve: (*call).document, media: "application/json"},
-		{method: "GET", path: "/healthz", need: Nobody, summary: "Does the server live?", media: text, serve: healthy},
-		{method: "GET", path: "/readyz", need: Nobody, summary: "Can the server do its work?", media: text, serve: ready},
+		{method: "GET", path: "/api/v1/openapi.json", need: None, summary: "This document", serve: (*call).document, media: "application/json"},
+		{method: "GET", path: "/healthz", need: None, summary: "Does the server live?", media: text, serve: healthy},
+		{method: "GET", path: "/readyz", need: None, summary: "Can the server do its work?", media: text, serve: ready},
 	}
 	if s.Metrics != nil {
 		all = append(all, route{method: "GET", path: "/metrics", need: Read, summary: "Metrics, as Prometheus reads them", media: text,

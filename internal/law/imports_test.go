@@ -36,7 +36,7 @@ var imports = []struct {
 	{"internal/store/*", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/failpoint", "a store serves the gate, and never knows another store"},
 
 	{"internal/wire", "internal/slot internal/claim internal/queue", "it gives the words a shape, and does nothing with them"},
-	{"internal/store/remote", "internal/slot internal/claim internal/queue internal/wire", "a client of the API knows its shapes alone, never its server"},
+	{"internal/store/remote", "internal/slot internal/clock internal/claim internal/queue internal/wire", "a client of the API knows its shapes alone, never its server"},
 
 	// What is read of a forge, and written to it.
 	{"internal/markup", "", "it reads texts, and knows nothing of forges"},
@@ -44,9 +44,10 @@ var imports = []struct {
 	{"internal/forge", "internal/slot", "words of forges; they do no work"},
 	{"internal/forge/transport", "internal/slot internal/clock internal/forge", "it carries requests, and knows no forge"},
 	{"internal/forge/transport/token", "internal/clock internal/forge internal/forge/transport", "it gets tokens, and knows no request but its own"},
-	{"internal/forge/github", "internal/slot internal/forge internal/forge/transport", "a client knows its own forge alone"},
-	{"internal/forge/gitea", "internal/slot internal/forge internal/forge/transport", "as the others"},
-	{"internal/forge/gitlab", "internal/slot internal/forge internal/forge/transport", "as the others"},
+	{"internal/forge/github", "internal/slot internal/clock internal/forge internal/forge/transport", "a client knows its own forge alone"},
+	{"internal/forge/gitea", "internal/slot internal/clock internal/forge internal/forge/transport", "as the others"},
+	{"internal/forge/gitlab", "internal/slot internal/clock internal/forge internal/forge/transport", "as the others"},
+	{"internal/names", "internal/slot internal/clock internal/forge", "it translates names between slots and forges, and starts nothing"},
 	{"internal/reserve", "internal/slot internal/clock internal/forge internal/markup internal/failpoint", "the protocol sees a conversation, and neither claims nor queues"},
 	{"internal/ticket", "internal/slot internal/clock internal/forge internal/markup", "it shows a state, and starts nothing"},
 
@@ -57,6 +58,7 @@ var imports = []struct {
 	{"internal/standby", "internal/slot internal/claim internal/proc internal/failpoint", "it starts supervisors, and knows nothing of why"},
 	{"internal/dispatch", "internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/failpoint", "the one path knows no store, no forge and no trigger"},
 	{"internal/supervise", "internal/slot internal/claim internal/clock internal/proc internal/rundir internal/failpoint", "a run sees its store through the gate's interface alone"},
+	{"internal/ending", "internal/slot internal/claim internal/proc internal/rundir internal/supervise", "it ends runs through the gate's interface, and knows no store, no queue and no forge"},
 	{"internal/doctor", "internal/slot internal/claim internal/queue internal/clock internal/proc internal/rundir internal/config", "it looks at what it is given, so that tests can give it a broken world"},
 
 	// How wishes come in.
@@ -66,8 +68,8 @@ var imports = []struct {
 	{"internal/api", "internal/slot internal/claim internal/queue internal/wire internal/clock", "it serves what it is given, and opens and starts nothing"},
 
 	// Where it is put together.
-	{"internal/app", "internal/slot internal/claim internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics internal/forge internal/forge/transport internal/forge/transport/token internal/forge/github internal/forge/gitea internal/forge/gitlab internal/reserve internal/ticket internal/closing", "it puts the parts together, and alone knows which stores there are"},
-	{"internal/cli", "internal/app internal/slot internal/claim internal/queue internal/gate internal/standby internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
+	{"internal/app", "internal/slot internal/claim internal/ending internal/names internal/clock internal/config internal/origin internal/proc internal/rundir internal/supervise internal/failpoint internal/store/* internal/queue internal/rule internal/gate internal/intake/* internal/dispatch internal/standby internal/told internal/api internal/wire internal/metrics internal/forge internal/forge/transport internal/forge/transport/token internal/forge/github internal/forge/gitea internal/forge/gitlab internal/reserve internal/ticket internal/closing", "it puts the parts together, and alone knows which stores there are"},
+	{"internal/cli", "internal/app internal/slot internal/claim internal/ending internal/queue internal/gate internal/standby internal/clock internal/config internal/proc internal/rundir internal/supervise internal/doctor", "verbs use the parts and open no store themselves"},
 	{"cmd/oneslot", "internal/cli", "the program is its command line"},
 	{".", "internal/app internal/slot internal/claim internal/config", "the library claims and does not supervise"},
 

@@ -42,19 +42,19 @@ type Problem struct {
 	Status int    `json:"status"`
 	Detail string `json:"detail"` // for people
 
-	Ref      *slot.Ref  `json:"ref,omitempty"`
-	Reason   string     `json:"reason,omitempty"`
-	Evidence string     `json:"evidence,omitempty"`
-	Holder   *Claim     `json:"holder,omitempty"` // busy: the claim that has the slot
-	Place    *Place     `json:"place,omitempty"`
-	Hold     *Hold      `json:"hold,omitempty"`
-	Until    *time.Time `json:"until,omitempty"` // deferred: when another try is worth it
-	Claim    string     `json:"claim,omitempty"` // lost: the caller's
-	Newest   *Claim     `json:"newest,omitempty"`
-	Op       string     `json:"op,omitempty"` // unknown: what was tried
-	Store    string     `json:"store,omitempty"`
-	Cause    string     `json:"cause,omitempty"`
-	Hint     string     `json:"hint,omitempty"`
+	Ref    *slot.Ref  `json:"ref,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+	Seen   string     `json:"seen,omitempty"`   // busy, deferred: what was found
+	Holder *Claim     `json:"holder,omitempty"` // busy: the claim that has the slot
+	Place  *Place     `json:"place,omitempty"`
+	Hold   *Hold      `json:"hold,omitempty"`
+	Until  *time.Time `json:"until,omitempty"` // deferred: when another try is worth it
+	Claim  string     `json:"claim,omitempty"` // lost: the caller's
+	Newest *Claim     `json:"newest,omitempty"`
+	Op     string     `json:"op,omitempty"` // unknown: what was tried
+	Store  string     `json:"store,omitempty"`
+	Cause  string     `json:"cause,omitempty"`
+	Hint   string     `json:"hint,omitempty"`
 }
 
 // Place is slot.Place.
@@ -111,14 +111,14 @@ func refusal(err error) *Problem {
 	switch {
 	case errors.As(err, &busy):
 		p := &Problem{Type: TypeBusy, Title: "The slot is not free", Status: 409, Detail: busy.Error(),
-			Ref: &busy.Ref, Reason: busy.Reason, Evidence: busy.Detail, Store: busy.Store, Place: fromPlace(busy.Place)}
+			Ref: &busy.Ref, Reason: busy.Reason, Seen: busy.Detail, Store: busy.Store, Place: fromPlace(busy.Place)}
 		if busy.Claim.ID != "" {
 			p.Holder = claimOrNil(&busy.Claim)
 		}
 		return p
 	case errors.As(err, &deferred):
 		return &Problem{Type: TypeDeferred, Title: "Not now", Status: 409, Detail: deferred.Error(),
-			Ref: &deferred.Ref, Reason: deferred.Reason, Evidence: deferred.Detail, Hold: FromHold(deferred.Hold),
+			Ref: &deferred.Ref, Reason: deferred.Reason, Seen: deferred.Detail, Hold: FromHold(deferred.Hold),
 			Place: fromPlace(deferred.Place), Until: at(deferred.Until)}
 	}
 	return nil
@@ -154,7 +154,7 @@ func (p Problem) Err(op, store string) error {
 		if p.Ref == nil || p.Ref.IsZero() || p.Reason == "" || p.Holder == nil && p.Reason == slot.ReasonHeld {
 			break
 		}
-		e := &slot.BusyError{Ref: *p.Ref, Reason: p.Reason, Store: store, Detail: p.Evidence, Place: p.Place.slot()}
+		e := &slot.BusyError{Ref: *p.Ref, Reason: p.Reason, Store: store, Detail: p.Seen, Place: p.Place.slot()}
 		if p.Holder != nil {
 			e.Claim = p.Holder.Slot()
 		}
@@ -163,7 +163,7 @@ func (p Problem) Err(op, store string) error {
 		if p.Ref == nil || p.Ref.IsZero() || p.Reason == "" {
 			break
 		}
-		return &slot.DeferError{Ref: *p.Ref, Reason: p.Reason, Detail: p.Evidence, Hold: p.Hold.Slot(), Place: p.Place.slot(),
+		return &slot.DeferError{Ref: *p.Ref, Reason: p.Reason, Detail: p.Seen, Hold: p.Hold.Slot(), Place: p.Place.slot(),
 			Until: timeOf(p.Until)}
 	case TypeLost:
 		e := &slot.LostError{Claim: p.Claim, Reason: p.Reason}

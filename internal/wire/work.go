@@ -32,7 +32,7 @@ type Intake struct {
 	Event  *string        `json:"event"` // null if it is not on record
 	Kind   slot.EventKind `json:"kind"`
 	Rule   string         `json:"rule"`
-	Intake slot.Intake    `json:"intake"`
+	Result slot.Intake    `json:"result"`
 	Of     *string        `json:"of"` // of a duplicate: what it repeats
 	Reason *string        `json:"reason"`
 }
@@ -67,8 +67,8 @@ type Item struct {
 	Events     int              `json:"events"` // that wait
 }
 
-// FromItem makes the shape of a work item.
-func FromItem(it queue.Item) Item {
+// fromItem makes the shape of a work item.
+func fromItem(it queue.Item) Item {
 	kinds := it.Kinds
 	if kinds == nil {
 		kinds = []slot.EventKind{}
@@ -89,7 +89,7 @@ type Work struct {
 func FromItems(items []queue.Item) Work {
 	w := Work{Work: []Item{}}
 	for _, it := range items {
-		w.Work = append(w.Work, FromItem(it))
+		w.Work = append(w.Work, fromItem(it))
 	}
 	return w
 }
@@ -119,8 +119,8 @@ type Event struct {
 	Reason      *string          `json:"reason"`
 }
 
-// FromRecord makes the shape of an event.
-func FromRecord(r queue.Record) Event {
+// fromRecord makes the shape of an event.
+func fromRecord(r queue.Record) Event {
 	e := Event{
 		Event: r.ID, At: at(r.At), Path: r.Path, Repo: some(r.Repo), Kind: r.Kind, Sha: some(r.Sha), Fingerprint: some(r.Fingerprint),
 		Facts: r.Facts, Delivery: some(r.Delivery), Rule: r.Rule, State: r.State, Run: some(r.Run), By: some(r.By), Reason: some(r.Reason),
@@ -140,7 +140,7 @@ type Events struct {
 func FromRecords(rs []queue.Record) Events {
 	out := Events{Events: []Event{}}
 	for _, r := range rs {
-		out.Events = append(out.Events, FromRecord(r))
+		out.Events = append(out.Events, fromRecord(r))
 	}
 	return out
 }
@@ -233,7 +233,7 @@ func (e Event) Record() queue.Record {
 // Accepted gives back what became of a wish for ref.
 func (i Intake) Accepted(ref slot.Ref) queue.Accepted {
 	return queue.Accepted{
-		Event: slot.Event{ID: textOf(i.Event), Ref: ref, Kind: i.Kind}, Rule: i.Rule, Intake: i.Intake,
+		Event: slot.Event{ID: textOf(i.Event), Ref: ref, Kind: i.Kind}, Rule: i.Rule, Intake: i.Result,
 		Of: textOf(i.Of), Reason: textOf(i.Reason),
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/wire"
 )
@@ -84,7 +85,7 @@ func ask[Out any](ctx context.Context, s *Store, q question, good func(Out) bool
 	if err != nil && q.again && ctx.Err() == nil {
 		res, data, err = s.send(ctx, q, body)
 	}
-	for end := time.Now().Add(bridgeMax); err != nil && q.patient && time.Now().Before(end) && rest(ctx, pauseMin); {
+	for end := time.Now().Add(bridgeMax); err != nil && q.patient && time.Now().Before(end) && clock.Pause(ctx, pauseMin) == nil; {
 		res, data, err = s.send(ctx, q, body)
 	}
 	switch {
@@ -151,18 +152,6 @@ func (s *Store) bounded(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithTimeout(ctx, askMax)
 	stop := context.AfterFunc(s.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
-}
-
-// rest waits; false is the end of ctx.
-func rest(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func media(res *http.Response) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/wire"
 )
@@ -71,7 +72,7 @@ func (s *Store) stay(ctx context.Context, ref slot.Ref, ticket claim.Ticket, wor
 			pause = pauseMin
 			w.wake()
 		}
-		if !rest(ctx, pause) {
+		if clock.Pause(ctx, pause) != nil {
 			return
 		}
 		pause = min(2*pause, pauseMax)

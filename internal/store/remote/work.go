@@ -17,7 +17,7 @@ func (s *Store) Dispatch(ctx context.Context, ref slot.Ref, d wire.Dispatch) ([]
 	d.Ref = ref.String()
 	q := post("dispatch", "/events", d)
 	q.again = d.Key != ""
-	a, err := ask(ctx, s, q, func(a wire.Accepted) bool { return len(a.Results) > 0 && a.Results[0].Intake != "" })
+	a, err := ask(ctx, s, q, func(a wire.Accepted) bool { return len(a.Results) > 0 && a.Results[0].Result != "" })
 	if err != nil {
 		return nil, err
 	}
