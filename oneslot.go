@@ -154,7 +154,7 @@ type Claim struct {
 // Claim takes the slot of ref and keeps it renewed until Release, or until ctx
 // ends. Errors: *BusyError, *DeferError, *SkipError, ErrUnknown (nothing is held,
 // or it runs out by itself), ErrLost (it was taken away again at once), ErrUsage,
-// ErrConfig, ErrNotAllowed.
+// ErrConfig, ErrNotAllowed, and what ended ctx while a gate was waited for.
 func (s *Store) Claim(ctx context.Context, ref Ref, opts ...Option) (*Claim, error) {
 	o := options{ttl: slot.DefaultTTL, grace: slot.DefaultGrace, path: "api", command: filepath.Base(os.Args[0])}
 	for _, opt := range opts {
