@@ -17,7 +17,7 @@ func connect(t testing.TB, api, secret string) forge.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := transport.New(transport.Options{API: api, Clock: c, Token: token.Env("T", func(string) (string, bool) { return secret, true })})
+	tr, err := transport.New(transport.Options{API: api, Clock: c, Token: token.Plain(func() (string, error) { return secret, nil })})
 	if err != nil {
 		t.Fatal(err)
 	}

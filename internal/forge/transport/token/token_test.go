@@ -33,31 +33,6 @@ func fails(t *testing.T, src transport.TokenSource, says string) {
 	}
 }
 
-func TestFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "token")
-	src := token.File(path)
-	fails(t, src, "no such file")
-	for content, token := range map[string]string{"one": "one", "two\n": "two", "three\r\n": "three", "four\n\n": "four\n"} {
-		write(t, path, content, 0o600)
-		want(t, src, token) // read anew: it was replaced
-	}
-	if got, err := src.Renew(t.Context(), "old"); err != nil || got == "" {
-		t.Errorf("%q, %v", got, err)
-	}
-	write(t, path, "\n", 0o600)
-	fails(t, src, "empty")
-	write(t, path, strings.Repeat(canary, 10000), 0o600)
-	fails(t, src, "64 KiB")
-}
-
-func TestEnv(t *testing.T) {
-	env := map[string]string{"SET": canary, "EMPTY": ""}
-	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	want(t, token.Env("SET", lookup), canary)
-	fails(t, token.Env("EMPTY", lookup), "EMPTY is not set")
-	fails(t, token.Env("OTHER", lookup), "OTHER is not set")
-}
-
 // helpers puts programs of that name into the only folder of PATH.
 func helpers(t *testing.T, scripts map[string]string) (dir string) {
 	t.Helper()
