@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // maxFile bounds a configuration file, in bytes.
@@ -76,7 +77,7 @@ func (s Sources) userDir(variable string, below ...string) string {
 // empty if there is none. A warning may come with it.
 func readFile(list []candidate) (path string, data []byte, warning string, err error) {
 	for _, c := range list {
-		data, mode, err := readBounded(c.path)
+		data, info, err := readStill(c.path, readBounded)
 		if c.named == "" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 			continue
 		}
@@ -86,41 +87,62 @@ func readFile(list []candidate) (path string, data []byte, warning string, err e
 			}
 			return c.path, nil, "", err
 		}
-		if c.path != os.DevNull && mode.Perm()&0o022 != 0 {
-			warning = fmt.Sprintf("%s can be written by others (mode %04o); chmod go-w it", c.path, mode.Perm())
+		if mode := info.Mode().Perm(); c.path != os.DevNull && mode&0o022 != 0 {
+			warning = fmt.Sprintf("%s can be written by others (mode %04o); chmod go-w it", c.path, mode)
 		}
 		return c.path, data, warning, nil
 	}
 	return "", nil, "", nil
 }
 
+// What was written just now may be half of what it will be, and half of a file may well
+// be read as a whole one: it is read again until it was left alone for stillFor.
+const (
+	stillFor   = 50 * time.Millisecond
+	stillTries = 20
+)
+
+func readStill(path string, read func(string) ([]byte, fs.FileInfo, error)) (data []byte, info fs.FileInfo, err error) {
+	for range stillTries {
+		data, info, err = read(path)
+		if err != nil || path == os.DevNull {
+			break
+		}
+		if age := time.Since(info.ModTime()); age < 0 || age >= stillFor {
+			break
+		}
+		time.Sleep(stillFor)
+	}
+	return data, info, err
+}
+
 // readBounded reads a regular file of bounded size. /dev/null is one too: it is
 // how to say "no file".
-func readBounded(path string) ([]byte, fs.FileMode, error) {
+func readBounded(path string) ([]byte, fs.FileInfo, error) {
 	// Non-blocking, so that a named pipe is refused rather than waited for.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, 0, plain(err)
+		return nil, nil, plain(err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, plain(err)
+		return nil, nil, plain(err)
 	}
 	if info.IsDir() {
-		return nil, 0, errors.New("is a folder, not a file")
+		return nil, nil, errors.New("is a folder, not a file")
 	}
 	if !info.Mode().IsRegular() && path != os.DevNull {
-		return nil, 0, errors.New("is not a regular file")
+		return nil, nil, errors.New("is not a regular file")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return nil, 0, plain(err)
+		return nil, nil, plain(err)
 	}
 	if len(data) > maxFile {
-		return nil, 0, fmt.Errorf("is larger than %s: is this the right file?", formatBytes(maxFile))
+		return nil, nil, fmt.Errorf("is larger than %s: is this the right file?", formatBytes(maxFile))
 	}
-	return data, info.Mode(), nil
+	return data, info, nil
 }
 
 // plain drops the path from the error: the problem names it.

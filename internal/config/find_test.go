@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -180,6 +183,40 @@ func TestLargeFiles(t *testing.T) {
 			}
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+// written is what is known of a file that was changed at that time.
+type written struct {
+	fs.FileInfo
+	at time.Time
+}
+
+func (w written) ModTime() time.Time { return w.at }
+
+// An editor that writes in place is not read in the middle: half of a file may look
+// whole, and mean something else.
+func TestReadStill(t *testing.T) {
+	for name, c := range map[string]struct {
+		ages []time.Duration // at each reading
+		want string
+	}{
+		"left alone":        {[]time.Duration{time.Minute}, "1"},
+		"being written":     {[]time.Duration{0, 0, time.Minute}, "3"},
+		"a clock far ahead": {[]time.Duration{-time.Hour}, "1"},
+		"written for ever":  {[]time.Duration{0}, strconv.Itoa(stillTries)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			data, _, err := readStill("c.toml", func(string) ([]byte, fs.FileInfo, error) {
+				age := c.ages[min(n, len(c.ages)-1)]
+				n++
+				return []byte(strconv.Itoa(n)), written{at: time.Now().Add(-age)}, nil
+			})
+			if err != nil || string(data) != c.want {
+				t.Errorf("%s: reading %s counts, %v; want that of %s", name, data, err, c.want)
 			}
 		})
 	}

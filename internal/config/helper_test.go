@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -39,6 +40,10 @@ func (w *world) write(t *testing.T, name, content string) string {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ago := time.Now().Add(-time.Minute) // one that is new is read twice
+	if err := os.Chtimes(path, ago, ago); err != nil {
 		t.Fatal(err)
 	}
 	return path

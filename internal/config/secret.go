@@ -80,11 +80,14 @@ func (c *Config) readSecret(s Secret) (value []byte, warnings []string, err erro
 // readPlace reads what stands at a place, as it is. The value of none is empty.
 func (c *Config) readPlace(s Secret) (value []byte, warnings []string, err error) {
 	if s.File.V != "" {
-		value, mode, err := readBounded(s.File.V)
-		if err == nil && mode.IsRegular() && mode.Perm()&0o077 != 0 {
+		value, info, err := readBounded(s.File.V)
+		if err != nil {
+			return nil, nil, err
+		}
+		if mode := info.Mode(); mode.IsRegular() && mode.Perm()&0o077 != 0 {
 			warnings = append(warnings, s.warning("can be read or written by others (mode %04o); chmod go-rwx it", mode.Perm()))
 		}
-		return value, warnings, err
+		return value, warnings, nil
 	}
 	if s.Env.V != "" {
 		v, ok := c.lookup(s.Env.V)

@@ -269,9 +269,9 @@ func TestReservations_TwoWinWithoutTheWait(t *testing.T) {
 			a.forge.SetReads(forgetest.Reads{Counter: true, Of: func(c forgetest.Comment) time.Duration {
 				switch {
 				case c.Author == "alice" && strings.Contains(c.Body, "state=posted"):
-					return 7500 * time.Millisecond
+					return 11 * time.Second
 				case c.Author == "bob" && strings.Contains(c.Body, "state=running"):
-					return 3 * time.Second
+					return 8 * time.Second
 				}
 				return 0
 			}})
