@@ -193,6 +193,9 @@ type Comment struct {
 	Body    string
 	Created time.Time
 	Updated time.Time
+	// Shown is when others could see it first, if that is after Created: a remark of a
+	// review is written before that is given.
+	Shown time.Time
 	// UpdatedText is Updated as the forge wrote it, for fingerprints.
 	UpdatedText string
 }

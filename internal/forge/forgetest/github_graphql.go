@@ -40,7 +40,8 @@ func (f *face) githubGraphQL(r *http.Request, u User) reply {
 	case !ok || t.MovedTo != nil:
 		return githubFailed("NOT_FOUND", "Could not resolve to an issue or pull request with the number of "+strconv.Itoa(in.Variables.Number)+".")
 	case name[1] == "Threads" && t.Pull:
-		page := githubNodes(f.Talks(t.At), in.Variables.After, 100, f.githubTalk)
+		reviews := f.Reviews(t.At)
+		page := githubNodes(f.Talks(t.At), in.Variables.After, 100, func(talk Talk) any { return f.githubTalk(talk, reviews) })
 		return githubData(map[string]any{"repository": map[string]any{"pullRequest": map[string]any{"reviewThreads": page}}})
 	case name[1] == "Closing":
 		links, field, kind := f.githubLinks(t), "pulls", "Issue"
@@ -86,13 +87,18 @@ func (f *face) githubAuthor(login string) map[string]any {
 	return a
 }
 
-func (f *face) githubTalk(t Talk) any {
+func (f *face) githubTalk(t Talk, reviews []Review) any {
 	last := t.List[len(t.List)-1]
+	published := last.Created
+	if i := slices.IndexFunc(reviews, func(r Review) bool { return r.ID == t.Review }); i >= 0 && reviews[i].At.After(published) {
+		published = reviews[i].At
+	}
 	return map[string]any{
 		"id": "PRRT_" + strconv.FormatInt(t.ID, 10), "isResolved": t.Resolved,
 		"comments": map[string]any{"nodes": []any{map[string]any{
 			"fullDatabaseId": strconv.FormatInt(last.ID, 10), "body": last.Body, "createdAt": githubTime(last.Created),
-			"updatedAt": githubTime(last.Updated), "authorAssociation": f.githubAssociation(last.Author), "author": f.githubAuthor(last.Author),
+			"publishedAt": githubTime(published),
+			"updatedAt":   githubTime(last.Updated), "authorAssociation": f.githubAssociation(last.Author), "author": f.githubAuthor(last.Author),
 		}}},
 	}
 }

@@ -66,7 +66,7 @@ const threadsQuery = `query Threads($owner: String!, $name: String!, $number: In
     reviewThreads(first: 100, after: $after) {
       pageInfo { hasNextPage endCursor }
       nodes { id isResolved comments(last: 1) { nodes {
-        fullDatabaseId body createdAt updatedAt authorAssociation author { __typename login }
+        fullDatabaseId body createdAt publishedAt updatedAt authorAssociation author { __typename login }
       } } }
     }
   } }
@@ -91,6 +91,7 @@ type threadNode struct {
 			FullDatabaseID    bigInt    `json:"fullDatabaseId"`
 			Body              string    `json:"body"`
 			CreatedAt         time.Time `json:"createdAt"`
+			PublishedAt       time.Time `json:"publishedAt"`
 			UpdatedAt         time.Time `json:"updatedAt"`
 			AuthorAssociation string    `json:"authorAssociation"`
 			Author            *actor    `json:"author"`
@@ -126,7 +127,7 @@ func (n threadNode) words() forge.Talk {
 	for _, c := range n.Comments.Nodes {
 		talk.Last = forge.Comment{
 			ID: int64(c.FullDatabaseID), Author: c.Author.person(c.AuthorAssociation), Body: c.Body,
-			Created: c.CreatedAt, Updated: c.UpdatedAt, UpdatedText: text(github.Timestamp{Time: c.UpdatedAt}),
+			Created: c.CreatedAt, Shown: c.PublishedAt, Updated: c.UpdatedAt, UpdatedText: text(github.Timestamp{Time: c.UpdatedAt}),
 		}
 	}
 	return talk

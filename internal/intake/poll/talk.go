@@ -107,8 +107,12 @@ func (p *pass) lookReviews(t *thread) error {
 	for _, talk := range all.Unresolved {
 		c := talk.Last
 		w := words{by: c.Author, id: c.ID, text: c.Body, updated: c.UpdatedText, created: c.Created}
+		shown := c.Created
+		if c.Shown.After(shown) {
+			shown = c.Shown
+		}
 		// A command counts while it is fresh, as any; unresolved it is for as long as it is.
-		if c.Created.Before(p.since) || p.remark(t, w, slot.ReviewComment) {
+		if shown.Before(p.since) || p.remark(t, w, slot.ReviewComment) {
 			p.say(t, w, slot.ReviewComment, "", written(c.Created))
 		}
 	}

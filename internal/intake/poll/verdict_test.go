@@ -107,3 +107,18 @@ func TestC27_AnOldCommandInAnUnresolvedThread(t *testing.T) {
 		b.want(again, "review_comment #2!")
 	})
 }
+
+// A command of a review that was begun long ago counts from when others can see it.
+func TestC27_ACommandOfADraft(t *testing.T) {
+	in(t, nil, func(b *bench) {
+		begun := time.Now().Truncate(time.Second)
+		b.put(pull(2))
+		time.Sleep(time.Hour)
+		b.want(b.tick(), "")
+		now := time.Now().Truncate(time.Second)
+		b.reviews[ref(2)] = forge.Reviews{Known: true, Unresolved: []forge.Talk{{ID: "x", Last: forge.Comment{
+			ID: 70, Author: author, Body: "/run", Created: begun, Shown: now, Updated: now, UpdatedText: written(now)}}}}
+		b.edit(ref(2), func(*forge.Thread) {})
+		b.want(b.soon(), "command #2, review_comment #2!")
+	})
+}
