@@ -34,11 +34,11 @@ func work(ctx context.Context, s *Subject, r *report) {
 	before := len(r.lines)
 	if g.Due > 0 && s.Daemon != nil {
 		if pid, err := s.Daemon(); err == nil && pid == 0 {
-			r.bad("queue-idle", "%d items are due, and nobody works the queue", g.Due)
+			r.bad("queue-idle", "nobody works the queue; items due: %d", g.Due)
 		}
 	}
 	if dead := g.Items[queue.Dead]; dead > 0 {
-		r.bad("queue-dead", "%d items were given up", dead)
+		r.bad("queue-dead", "items given up: %d", dead)
 	}
 	if g.Deferred > 0 {
 		late(ctx, s, r)
@@ -67,6 +67,6 @@ func late(ctx context.Context, s *Subject, r *report) {
 		names = append(names, "...")
 	}
 	if n > 0 {
-		r.bad("queue-late", "%d items are deferred for longer than %s: %s", n, slot.Span(alarm), strings.Join(names, ", "))
+		r.bad("queue-late", "deferred for longer than %s: %d: %s", slot.Span(alarm), n, strings.Join(names, ", "))
 	}
 }
