@@ -50,6 +50,9 @@ const (
 	showAgain = time.Minute
 	showMost  = time.Hour
 	showTries = 7 * 24
+	// goneTries, about an hour, is how often an issue must not be there before it counts
+	// as deleted.
+	goneTries = 6
 	// compareEvery is how often open tickets are compared with what is: other processes
 	// may have changed that.
 	compareEvery = 5 * time.Minute
@@ -161,7 +164,8 @@ func (t *tickets) showAll(ctx context.Context) {
 		case err == nil:
 		case ctx.Err() != nil:
 			t.mark(ref, true)
-		case f.tries == showTries:
+		case f.tries >= showTries, f.tries >= goneTries && errors.Is(err, ticket.ErrGone):
+			t.failing[ref] = failing{f.tries, t.app.Clock.Boot() + showMost} // a change is no reason to try sooner
 			t.log.Warn("a ticket could not be written, and is given up", "ref", ref, "err", errors.Join(err, t.close(ctx, ref)))
 		default:
 			wait := min(showAgain<<min(f.tries, 10), showMost)
@@ -198,13 +202,8 @@ func (t *tickets) showOne(ctx context.Context, ref slot.Ref, s ticket.State) err
 		return err
 	}
 	err = at.Show(transport.ForOwner(ctx, now.Owner()), ref, s)
-	switch {
-	case errors.Is(err, ticket.ErrGone):
-		t.log.Warn("a ticket cannot be shown any more", "ref", ref, "err", err)
-	case err != nil:
+	if err != nil || s.Word != ticket.Idle {
 		return err
-	case s.Word != ticket.Idle:
-		return nil
 	}
 	return t.close(ctx, ref)
 }

@@ -104,7 +104,7 @@ func (s *shelf) open(t *testing.T) (refs []slot.Ref) {
 }
 
 // A ticket that cannot be written is tried less and less often, and in the end not at
-// all; a thread that is gone is tried once.
+// all; one of a thread that is gone for an hour or so.
 func TestTickets_WhatCannotBeWritten(t *testing.T) {
 	shown, s, w, clk, ref := board(t)
 	w.fail = &forge.Error{Kind: forge.ErrForbidden, Op: "label", Status: 403}
@@ -127,16 +127,29 @@ func TestTickets_WhatCannotBeWritten(t *testing.T) {
 		shown.showAll(t.Context())
 		clk.Advance(time.Hour)
 	}
-	if len(s.open(t)) != 0 || len(shown.failing) != 0 {
+	if len(s.open(t)) != 0 || shown.changed[ref] {
 		t.Errorf("it is not given up: %d tries", w.tries)
 	}
 
-	shown, s, w, _, ref = board(t)
+	shown, s, w, clk, ref = board(t)
 	w.fail, w.gone = &forge.Error{Kind: forge.ErrNotFound, Op: "label", Status: 404}, true
 	shown.note(ref)
-	shown.showAll(t.Context())
-	if len(s.open(t)) != 0 || len(shown.failing) != 0 || shown.changed[ref] {
-		t.Errorf("of a thread that is gone: open %v, failing %v", s.open(t), shown.failing)
+	for range 30 {
+		shown.showAll(t.Context())
+		clk.Advance(time.Minute)
+	}
+	if len(s.open(t)) != 1 || !shown.changed[ref] {
+		t.Error("what was out of sight for half an hour is forgotten")
+	}
+	for range 60 {
+		shown.showAll(t.Context())
+		clk.Advance(time.Minute)
+	}
+	if len(s.open(t)) != 0 || shown.changed[ref] {
+		t.Errorf("of a thread that is gone: open %v", s.open(t))
+	}
+	if n := day(); n > 30 {
+		t.Errorf("%d tries in the day after that", n)
 	}
 }
 

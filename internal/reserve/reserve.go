@@ -2,12 +2,14 @@ package reserve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -92,6 +94,7 @@ type contender struct {
 	suspicious []Suspicion
 	passed     Reservation
 	failed     error // the last thing that went wrong and is tried again
+	looks      int   // since our comment was there, or was to be
 }
 
 // act does one step. Its errors end the try.
@@ -100,7 +103,12 @@ func (c *contender) act(ctx context.Context, a act) error {
 	case post:
 		return c.post(ctx)
 	case read:
-		if err := c.pause(ctx, min(a.when, c.own.sent+c.rules.cutoff)); err != nil {
+		when := a.when
+		if c.looks > 0 { // no storm of requests: what one look does not show, the next one seldom does
+			when = max(when, c.o.Clock.Boot()+min(c.rules.again<<min(c.looks-1, 3), againMost))
+		}
+		c.looks++
+		if err := c.pause(ctx, min(when, c.own.sent+c.rules.cutoff)); err != nil {
 			return unknown("wait", err)
 		}
 		c.retry(c.read(ctx))
@@ -112,6 +120,9 @@ func (c *contender) act(ctx context.Context, a act) error {
 	}
 	return nil
 }
+
+// againMost bounds how far apart looks get.
+const againMost = 2 * time.Second
 
 // retry notes an error after which another look is worth it, until the cut-off.
 func (c *contender) retry(err error) {
@@ -186,7 +197,7 @@ func (c *contender) post(ctx context.Context) (err error) {
 
 // posted notes our comment; what was read before does not count.
 func (c *contender) posted(id int64) error {
-	c.own.comment, c.own.known, c.own.ready, c.look = id, c.o.Clock.Boot(), c.settled(), nil
+	c.own.comment, c.own.known, c.own.ready, c.look, c.looks = id, c.o.Clock.Boot(), c.settled(), nil, 0
 	c.entry.Comment = id
 	if err := c.entry.save(); err != nil {
 		return unknown("note the reservation", err)
@@ -208,6 +219,9 @@ func (c *contender) edit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.own.sent+c.rules.cutoff-asked)
 	defer cancel()
 	if _, err := c.o.Thread.EditComment(ctx, c.ask.Ref, c.own.comment, c.body(next)); err != nil {
+		if neverDone(err) && !errors.Is(err, forge.ErrNotFound) { // that one may be behind
+			return unknown("edit our comment on "+c.ask.Ref.String(), err)
+		}
 		c.retry(err)
 		return nil
 	}

@@ -17,6 +17,9 @@ const (
 	firstAgain = 15 * time.Second
 	mostAgain  = time.Hour
 	giveUp     = 7 * 24 * time.Hour
+	// goneAfter is for how long a thread must not be there before it counts as gone: a
+	// replica may be behind, or issues be switched off for a while.
+	goneAfter = time.Hour
 )
 
 // settle does what is left of a record, if it is due. The first failure is an error,
@@ -32,12 +35,13 @@ func (r *Reserver) settle(ctx context.Context, e *entry, do func(context.Context
 		return nil
 	case ctx.Err() != nil:
 		return err // we were told to stop
-	case r.gone(ctx, e, err):
-		return e.remove()
 	}
 	e.Tries++
 	if e.Failing.IsZero() {
 		e.Failing = now
+	}
+	if now.Sub(e.Failing) >= goneAfter && r.gone(ctx, e, err) {
+		return e.remove()
 	}
 	if now.Sub(e.Failing) > giveUp {
 		r.report(ctx, e, "given up", "what we left on the thread stays: "+oneLine(err))

@@ -178,7 +178,8 @@ func TestDueIsClearedAtOnce(t *testing.T) {
 	})
 }
 
-// A thread that is gone needs no clearing; one that is only out of sight may.
+// A thread that is gone needs no clearing; one that is only out of sight, or was for a
+// while, does. P8.
 func TestAGoneThread(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault func(context.Context, string, string, bool) error
@@ -198,13 +199,54 @@ func TestAGoneThread(t *testing.T) {
 				th := newThread()
 				r, _ := won(t, th, "ann", func(o *Options) { o.Lock = true })
 				th.gone, th.fault = true, c.fault
-				err := r.Tidy(t.Context(), dead)
-				if records(t, r) != c.left || (err == nil) != (c.left == 0) {
-					t.Errorf("%v, %d records", err, records(t, r))
+				tidy := func(long time.Duration) int {
+					for range long / time.Minute {
+						r.Tidy(t.Context(), dead) //nolint:errcheck // it fails, once and again
+						time.Sleep(time.Minute)
+					}
+					return records(t, r)
+				}
+				if n := tidy(goneAfter / 2); n != 1 {
+					t.Errorf("after a while: %d records", n)
+				}
+				if n := tidy(3 * goneAfter); n != c.left {
+					t.Errorf("in the end: %d records", n)
 				}
 			})
 		})
+		t.Run(name+" for a while", func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				th := newThread()
+				r, _ := won(t, th, "ann", func(o *Options) { o.Lock = true })
+				th.gone, th.fault = true, c.fault
+				if err := r.Tidy(t.Context(), dead); err == nil {
+					t.Error("nothing failed")
+				}
+				th.gone, th.fault = false, nil
+				if err := r.Tidy(t.Context(), dead); err != nil || records(t, r) != 0 || th.isLocked() {
+					t.Errorf("%v, %d records, locked %v", err, records(t, r), th.isLocked())
+				}
+				wantBodies(t, th)
+			})
+		})
 	}
+}
+
+// An edit that the forge refuses for good is not tried again, and looks that show nothing
+// get rarer.
+func TestTake_NoStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := newThread()
+		th.fault = faulty("edit", forbidden)
+		if _, err := th.reserver(t, "ann").Take(t.Context(), ask(t, "c1")); !errors.Is(err, slot.ErrUnknown) || th.count("edit") != 1 {
+			t.Errorf("%v, after %d edits", err, th.count("edit"))
+		}
+		th = newThread()
+		th.fault = faulty("edit", errors.New("502"))
+		if _, err := th.reserver(t, "ann").Take(t.Context(), ask(t, "c1")); err == nil || th.count("edit") > 30 || th.count("list") > 40 {
+			t.Errorf("%v, after %d edits and %d lists", err, th.count("edit"), th.count("list"))
+		}
+	})
 }
 
 // A reservation under which nothing started is taken back, also where the outcome of

@@ -73,7 +73,8 @@ type shown struct {
 	Comment int64 `json:"comment,omitempty"`
 }
 
-// ErrGone says that the issue or pull request is no more.
+// ErrGone says that the issue or pull request is not there. If it stays so, it was
+// deleted.
 var ErrGone = errors.New("it is gone, and nothing can be shown there")
 
 // Show has the thread say the state, if it does not. What was begun and not noted is
@@ -88,8 +89,13 @@ func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 	if text != "" && json.Unmarshal([]byte(text), &was) != nil {
 		was = shown{} // it is only shown anew
 	}
-	if was.State == s || was.State == (State{}) && s.Word == Idle { // who never asked is told nothing
+	if was.State == s || text == "" && s.Word == Idle { // who never asked is told nothing
 		return nil
+	}
+	if text == "" { // the first answer may be lost
+		if err := t.Memory.SetCursor(ctx, key, "{}"); err != nil {
+			return err
+		}
 	}
 	is := shown{State: s, Comment: was.Comment}
 	if t.Form == AsLabel {
@@ -98,7 +104,7 @@ func (t Ticket) Show(ctx context.Context, ref slot.Ref, s State) error {
 		is.Comment, err = t.comment(ctx, ref, was.Comment, s)
 	}
 	if t.gone(ctx, ref, err) {
-		return errors.Join(ErrGone, t.Memory.SetCursor(ctx, key, ""))
+		return ErrGone
 	}
 	if err != nil {
 		return err
@@ -161,7 +167,7 @@ func (t Ticket) label(ctx context.Context, ref slot.Ref, was, is Word) error {
 		if w == is || was != "" && w != was {
 			continue
 		}
-		if err := t.Thread.RemoveLabel(ctx, ref, labelOf(w)); err != nil && !errors.Is(err, forge.ErrNotFound) {
+		if err := t.Thread.RemoveLabel(ctx, ref, labelOf(w)); err != nil { // one that is not set is no error
 			return err
 		}
 	}
@@ -182,6 +188,9 @@ func (t Ticket) comment(ctx context.Context, ref slot.Ref, id int64, s State) (i
 			return id, err
 		}
 		// Somebody deleted it.
+	}
+	if s.Word == Idle {
+		return 0, nil // there is none to mend
 	}
 	c, err := t.Thread.Comment(ctx, ref, body(s))
 	return c.ID, err

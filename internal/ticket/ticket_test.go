@@ -202,6 +202,18 @@ func TestGone(t *testing.T) {
 			}
 		}
 	}
+	// P8: what was stored, and answered with a fault, does not stay as it is.
+	for _, form := range []Form{AsComment, AsLabel} {
+		f, m := &thread{}, memory{}
+		f.fail, f.done = errors.New("502"), true
+		if err := (Ticket{form, f, m}).Show(t.Context(), ref(t), State{Word: Running}); err == nil {
+			t.Errorf("as a %s: no error", form)
+		}
+		err := Ticket{form, f, m}.Show(t.Context(), ref(t), State{Word: Idle})
+		if err != nil || len(f.labels) != 0 || len(f.list) > 0 && !strings.Contains(f.list[0].Body, "idle") {
+			t.Errorf("as a %s: %v, %v, %+v", form, err, f.labels, f.list)
+		}
+	}
 	// That one comment is gone is not the thread's end.
 	f, m := &thread{}, memory{}
 	for _, s := range []State{{Word: Queued}, {Word: Running}} {
