@@ -45,6 +45,9 @@ func (p *pass) rebuild() error {
 	listed := map[slot.Ref]bool{} // and whether more is said there than is known
 	for _, t := range c.Threads {
 		listed[t.Ref] = !p.settled(t)
+		if told, named := r.past[t.Ref]; named {
+			r.past[t.Ref] = change{t.Updated, told.mark} // a cursor does not tell when
+		}
 	}
 	var standing []forge.Thread
 	for _, t := range open {
@@ -73,7 +76,7 @@ func (p *pass) rebuild() error {
 			r.past[t.Ref] = change{t.Updated, sumAt(t, c.At)}
 		}
 		if !c.At.IsZero() {
-			r.since = c.At.Add(-overlap)
+			r.since, r.till = c.At.Add(-overlap), c.At
 		}
 		r.moved = true
 	})
@@ -156,11 +159,17 @@ func (p *pass) settled(t forge.Thread) bool {
 	if open && t.State == forge.Open && t.Head.Sha != "" && was.sha != "" && was.sha != t.Head.Sha {
 		return false
 	}
-	return open && p.ready && was.mark == sum || p.past[t.Ref].mark == sum
+	if open && p.ready && was.mark == sum {
+		return true
+	}
+	told, named := p.past[t.Ref]
+	return told.mark == sum || !named && !(open && p.ready) && !p.unnamed.IsZero() && !t.Updated.After(p.unnamed)
 }
 
 // changed looks at a thread that is new, or another than it was.
 func (p *pass) changed(entry forge.Thread, at time.Time) error {
+	p.change = entry.Ref
+	defer func() { p.change = slot.Ref{} }()
 	sum := sumAt(entry, at)
 	t, whole, err := p.whole(entry)
 	was := p.threads[entry.Ref]
@@ -179,7 +188,7 @@ func (p *pass) changed(entry forge.Thread, at time.Time) error {
 			err = p.lookAt(th, p.aspects(th, true)&^(1<<merge))
 		}
 	}
-	if err = p.forgive(entry.Ref, err); err != nil {
+	if err = p.forgive(try{entry.Ref, true}, err); err != nil {
 		return err
 	}
 	if p.did(entry.Ref); th != nil {
@@ -209,15 +218,15 @@ func (p *pass) whole(t forge.Thread) (forge.Thread, bool, error) {
 }
 
 // forgive lets a thread that fails and fails hold up the others no longer.
-func (p *pass) forgive(ref slot.Ref, err error) error {
+func (p *pass) forgive(t try, err error) error {
 	switch {
 	case err == nil:
-		delete(p.tries, ref)
+		delete(p.tries, t)
 	case p.ctx.Err() != nil || errors.Is(err, forge.ErrLimited):
 	default:
-		if p.tries[ref]++; p.tries[ref] >= maxTries {
-			if p.tries[ref] == maxTries {
-				p.o.Log.Warn("an issue or pull request could not be read again and again; what it says is missed until it changes", "ref", ref, "error", err)
+		if p.tries[t]++; p.tries[t] >= maxTries {
+			if p.tries[t] == maxTries {
+				p.o.Log.Warn("an issue or pull request could not be read again and again; what it says is missed until it changes", "ref", t.ref, "error", err)
 			}
 			return nil
 		}

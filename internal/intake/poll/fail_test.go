@@ -118,11 +118,14 @@ func TestOneThreadFails(t *testing.T) {
 
 		b.fail["comments "+ref(1).String()] = &forge.Error{Kind: forge.ErrShort, Op: "comments"}
 		b.say(ref(1), 6, author, "hello again")
-		for range maxTries - 1 {
+		saved = fmt.Sprint(b.cursors)
+		for range 2 * maxTries { // some are turns
 			time.Sleep(time.Minute)
 			b.Tick(b.Context()) //nolint:errcheck // it fails
 		}
-		b.tick()
+		if fmt.Sprint(b.cursors) == saved {
+			b.Error("the cursor waits for ever")
+		}
 		if !strings.Contains(b.log.String(), "again and again") {
 			b.Error(b.log.String())
 		}
@@ -143,6 +146,70 @@ func TestWhatMayNotBeRead(t *testing.T) {
 	})
 }
 
+// C26: a single "not found" or "forbidden" about a thread that changed loses nothing that
+// was said there; one that stays holds the place up for a while only.
+func TestC26_ATransientRefusal(t *testing.T) {
+	for what, kind := range map[string]error{"comments": forge.ErrForbidden, "reviews": forge.ErrNotFound, "thread": forge.ErrNotFound} {
+		t.Run(what, func(t *testing.T) {
+			in(t, []slot.EventKind{slot.Command, slot.Opened, slot.Conflict}, func(b *bench) {
+				b.partial = true
+				b.put(pull(1))
+				for range 2 * rotate {
+					b.tick()
+				}
+				command := func(id int64) {
+					if what == "comments" {
+						b.say(ref(1), id, author, "/run")
+						return
+					}
+					r := forge.Review{ID: id, Author: author, State: "commented", Body: "/run", At: time.Now()}
+					b.reviews[ref(1)] = forge.Reviews{Reviews: append(slices.Clone(b.reviews[ref(1)].Reviews), r)}
+					b.edit(ref(1), func(*forge.Thread) {})
+				}
+				bad := what + " " + ref(1).String()
+				fail := func(ticks int) {
+					b.fail[bad] = &forge.Error{Kind: kind, Op: what, Status: 404}
+					for range ticks {
+						time.Sleep(time.Minute)
+						b.Tick(b.Context()) //nolint:errcheck // it fails
+					}
+					delete(b.fail, bad)
+				}
+				command(5)
+				fail(2) // one may be a turn
+				b.want(b.news(), "")
+				b.want(b.soon(), "command #1")
+
+				command(6)
+				b.put(issue(2))
+				saved := fmt.Sprint(b.cursors)
+				fail(2)
+				b.want(b.news(), "opened #2")
+				if fmt.Sprint(b.cursors) != saved {
+					b.Error("the cursor moved")
+				}
+				fail(2 * maxTries)
+				if fmt.Sprint(b.cursors) == saved || !b.withheld() {
+					b.Errorf("the cursor waits for ever:\n%s", b.log.String())
+				}
+
+				b.say(ref(1), 7, author, "hello") // it can be read again
+				b.soon()
+				if b.withheld() {
+					b.Error("it is withheld for ever")
+				}
+			})
+		})
+	}
+}
+
+func (b *bench) withheld() (any bool) {
+	for _, held := range b.sources[0].repos[0].withheld {
+		any = any || held
+	}
+	return any
+}
+
 // One name that cannot be looked up keeps no other repository from being polled.
 func TestOneNameCannotBeRead(t *testing.T) {
 	in(t, []slot.EventKind{slot.Opened}, func(b *bench) {
@@ -152,8 +219,18 @@ func TestOneNameCannotBeRead(t *testing.T) {
 		b.tick()
 		b.put(issue(1))
 		b.want(b.soon(), "opened #1")
+		b.asked()
+		for range 20 {
+			b.tick()
+		}
+		// Nor are all names asked for at each tick.
+		if n := strings.Count(strings.Join(b.asked(), "\n"), "repo octo/hello"); n != 4 {
+			b.Errorf("%d times in 20 minutes", n)
+		}
 		delete(b.fail, "repo "+host+"/octo/two")
-		b.tick()
+		for range 6 {
+			b.tick()
+		}
 		if calls := b.asked(); !strings.Contains(strings.Join(calls, "\n"), "open octo/two") {
 			b.Errorf("%q", calls)
 		}

@@ -281,3 +281,37 @@ func TestC26_MissedOverEachForge(t *testing.T) {
 		r.want(r.tick(2), "")
 	})
 }
+
+// C26: what happens while the daemon is stopped to a thread that was opened just before
+// is found as for an older one.
+func TestC26_MissedOfANewThreadOverEachForge(t *testing.T) {
+	everyForge(t, func(t *testing.T, r *rig) {
+		const path = "octo/hello"
+		r.AddRepo(path)
+		r.AddIssue(path, "ann", "old", "")
+		r.start()
+		r.tick(6)
+		r.pass(time.Hour)
+		pull, issue, shut := r.AddPull(path, "ann", "two", "topic"), r.AddIssue(path, "ann", "three", ""), r.AddIssue(path, "ann", "four", "")
+		r.Edit(pull, func(t *forgetest.Thread) { t.Draft = true })
+		if got := r.tick(30); strings.Count(got, "opened ") != 3 {
+			t.Errorf("got %q", got)
+		}
+		r.start()
+		r.want(r.tick(6), "") // nothing happened
+		r.pass(time.Hour)
+		r.Push(pull)
+		r.Edit(pull, func(t *forgetest.Thread) { t.Draft, t.Title = false, "another" })
+		r.Close(issue, "bob")
+		r.Reopen(issue, "bob")
+		r.Close(shut, "bob")
+		r.pass(time.Hour)
+		r.start()
+		got := r.tick(12)
+		for kind, at := range map[string]forgetest.At{"pushed": pull, "ready": pull, "edited": pull, "reopened": issue, "closed": shut} {
+			if want := kind + " " + r.Ref(r.host, at).String()[len(r.host)+1:]; !strings.Contains(got, want) {
+				t.Errorf("no %s in %q", want, got)
+			}
+		}
+	})
+}

@@ -171,7 +171,7 @@ func (p *pass) oldest() (bool, error) {
 // again looks at some of a thread that is known.
 func (p *pass) again(was *thread, what set) error {
 	th := *was
-	err := p.forgive(th.ref, p.lookAt(&th, what))
+	err := p.forgive(try{ref: th.ref}, p.lookAt(&th, what))
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (p *pass) lookAt(t *thread, what set) error {
 			continue
 		}
 		err := p.lookers()[a](t)
-		if err != nil && !p.withhold(a.String(), err) {
+		if !p.withhold(a.String(), err) && err != nil {
 			return err
 		}
 	}

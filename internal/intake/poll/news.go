@@ -13,8 +13,8 @@ import (
 // looked (was is nil) may have seen any of it: an event too many is cheap, one that is
 // lost is not.
 func (p *pass) news(was, th *thread, t forge.Thread) error {
-	if was == nil && !t.Created.Before(p.since) {
-		was = &thread{} // it is new
+	if was == nil && p.isNew(t) {
+		was = &thread{}
 		if !p.own(t.Author) {
 			p.add(p.byAuthor(th, slot.Opened, mark.Changed(slot.Opened, written(t.Created), "")))
 		}
@@ -41,6 +41,13 @@ func (p *pass) news(was, th *thread, t forge.Thread) error {
 		p.add(p.byAuthor(th, slot.Ready, mark.Changed(slot.Ready, t.UpdatedText, "")))
 	}
 	return nil
+}
+
+// isNew reports whether nobody ever told of a thread. The place on disk stays behind the
+// opening for a while; what it names was told of, and may have seen anything since.
+func (p *pass) isNew(t forge.Thread) bool {
+	_, told := p.past[t.Ref]
+	return !t.Created.Before(p.since) && !(told && t.Updated.After(t.Created))
 }
 
 // standing tells what stands on a thread that nobody ever looked at.

@@ -26,6 +26,8 @@ type pass struct {
 	found []Found
 	then  []func()
 	done  map[slot.Ref]bool // those that need no second look in this pass
+
+	change slot.Ref // of whom it is now read what changed; zero: of none
 }
 
 // add notes what was found, if anybody wants it.

@@ -1,7 +1,10 @@
 package poll
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,8 +16,8 @@ const (
 	// overlap is how far a list reaches back behind what is known: clocks of a
 	// forge's own hosts, lists that lag, and rows that show late.
 	overlap = time.Minute
-	// maxPast bounds how many threads a cursor names.
-	maxPast = 50
+	// maxPast bounds how many threads a cursor names: some 15 KB.
+	maxPast = 500
 )
 
 // place is how far a repository's changes are known.
@@ -24,6 +27,9 @@ type place struct {
 	// past are the threads that changed at or after since and were dealt with, with
 	// their marks: the list will have them again.
 	past map[slot.Ref]change
+	till time.Time // all that changed up to here was dealt with
+	// unnamed is up to when threads were dealt with that a cursor had no room to name.
+	unnamed time.Time
 }
 
 type change struct {
@@ -35,16 +41,31 @@ type change struct {
 type saved struct {
 	Since time.Time         `json:"since"`
 	Past  map[string]uint64 `json:"past,omitempty"` // "#12" or "!5"
+	Rest  time.Time         `json:"rest,omitzero"`
 }
 
-// text is the place for the disk. Threads that it cannot name are dealt with twice,
-// which their fingerprints make harmless.
+// text is the place for the disk. It names the threads that changed last; of the others
+// it says up to when they were dealt with.
 func (p *place) text(repo string) string {
 	s := saved{Since: p.since.UTC(), Past: map[string]uint64{}}
-	for ref, c := range p.past {
-		if len(s.Past) < maxPast {
-			s.Past[strings.TrimPrefix(ref.String(), repo)] = c.mark
+	refs := slices.SortedFunc(maps.Keys(p.past), func(a, b slot.Ref) int {
+		return cmp.Or(p.past[b].at.Compare(p.past[a].at), cmp.Compare(a.String(), b.String()))
+	})
+	for _, ref := range refs[:min(len(refs), maxPast)] {
+		s.Past[strings.TrimPrefix(ref.String(), repo)] = p.past[ref].mark
+	}
+	rest := p.unnamed
+	if len(refs) > maxPast {
+		at := p.past[refs[maxPast]].at
+		if p.till.Before(at) {
+			at = p.till
 		}
+		if at.After(rest) {
+			rest = at
+		}
+	}
+	if !rest.Before(p.since) {
+		s.Rest = rest.UTC()
 	}
 	text, err := json.Marshal(s)
 	if err != nil { // a year beyond 9999
@@ -60,7 +81,7 @@ func readPlace(text, repo string) (p place, ok bool) {
 	if text == "" || json.Unmarshal([]byte(text), &s) != nil || s.Since.IsZero() {
 		return p, false
 	}
-	p.since = s.Since
+	p.since, p.unnamed = s.Since, s.Rest
 	for name, m := range s.Past {
 		if ref, err := slot.ParseCanonical(repo + name); err == nil {
 			p.past[ref] = change{at: s.Since, mark: m}
@@ -76,6 +97,7 @@ func (p *place) advance(c forge.Changes) {
 	if n := len(c.Threads); at.IsZero() && n > 0 {
 		at = c.Threads[n-1].Updated
 	}
+	p.till = at
 	if at = at.Add(-overlap); at.After(p.since) {
 		p.since, p.seen = at, forge.Seen{} // which is of another list
 	}

@@ -29,22 +29,28 @@ type repo struct {
 	moved  bool   // since it was saved
 	onDisk string // as it was saved
 
-	clock     time.Time        // the forge's, as of the last list
-	askedAt   time.Time        // when deliveries were last asked for again, by our clock
-	askedTill time.Time        // and up to when, by the forge's
-	tries     map[slot.Ref]int // looks in a row that failed
+	clock     time.Time   // the forge's, as of the last list
+	askedAt   time.Time   // when deliveries were last asked for again, by our clock
+	askedTill time.Time   // and up to when, by the forge's
+	tries     map[try]int // looks in a row that failed
 
 	turn int // ticks since the last look
 	rest int // those of them that it has used up in advance
 
 	failed   string          // the last failure that was logged
-	withheld map[string]bool // what may not be read, as far as it was logged
+	withheld map[string]bool // what could not be read; false: it can again
+}
+
+// try is a look at a thread: at what changed, or in its turn.
+type try struct {
+	ref     slot.Ref
+	changed bool
 }
 
 func newRepo(s *source, f forge.Repo) *repo {
 	return &repo{
 		Repo: f, src: s, key: "poll " + s.Host + " " + keyOf(f),
-		threads: map[slot.Ref]*thread{}, tries: map[slot.Ref]int{}, withheld: map[string]bool{}, turn: turnOf(f.Name),
+		threads: map[slot.Ref]*thread{}, tries: map[try]int{}, withheld: map[string]bool{}, turn: turnOf(f.Name),
 	}
 }
 
@@ -129,14 +135,30 @@ func (r *repo) log(err error) {
 // withhold reports whether err only says that something may not be read, or is not
 // there. That is said once, and the rest goes on.
 func (r *repo) withhold(what string, err error) bool {
+	if err == nil && r.withheld[what] {
+		r.withheld[what] = false
+	}
 	if err == nil || !final(err) {
 		return false
 	}
-	if !errors.Is(err, forge.ErrUnsupported) && !r.withheld[what] {
-		r.withheld[what] = true
+	if errors.Is(err, forge.ErrUnsupported) {
+		return true
+	}
+	_, said := r.withheld[what]
+	if r.withheld[what] = true; !said {
 		r.src.o.Log.Warn("some of a repository cannot be polled", "repo", r.Name, "what", what, "error", err)
 	}
 	return true
+}
+
+// withhold is that of the repository; except that what changed is not given up for one
+// such answer, which may be a moment's: a command would be lost with it.
+func (p *pass) withhold(what string, err error) bool {
+	held := !p.change.IsZero() && !p.withheld[what] && p.tries[try{p.change, true}] < maxTries-1
+	if held && err != nil && !errors.Is(err, forge.ErrUnsupported) {
+		return false
+	}
+	return p.repo.withhold(what, err)
 }
 
 // mine reports whether a ref is one of this repository's.

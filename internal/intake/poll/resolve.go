@@ -32,9 +32,9 @@ func (s *source) resolve(ctx context.Context) error {
 	switch {
 	case err == nil && !s.missing():
 		s.again = time.Now().Add(refresh)
-	case err == nil, final(err) && len(s.repos) > 0:
+	case err == nil, len(s.repos) > 0: // one name that fails is no reason to read all at each tick
 		s.again = time.Now().Add(refreshSoon)
-	case len(s.repos) == 0:
+	default:
 		return err
 	}
 	return nil

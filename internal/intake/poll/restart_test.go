@@ -56,6 +56,84 @@ func TestC26_WhatAStoppedDaemonMissed(t *testing.T) {
 	}
 }
 
+// C26: after a change of very many threads a restart tells of none of them anew, nor does
+// the one after it; what happened since is told.
+func TestC26_RestartAfterAChangeOfVeryMany(t *testing.T) {
+	for _, many := range []int{maxPast - 100, maxPast + 100} {
+		t.Run(fmt.Sprint(many), func(t *testing.T) {
+			in(t, []slot.EventKind{slot.Labeled, slot.Edited, slot.Pushed, slot.Ready, slot.Closed, slot.Command}, func(b *bench) {
+				for n := range many {
+					b.put(pull(n + 1))
+				}
+				time.Sleep(time.Hour)
+				b.tick()
+				time.Sleep(time.Hour)
+				for n := range many {
+					b.edit(ref(n+1), func(t *forge.Thread) { t.Labels = []string{"release"} })
+					if n%20 == 0 {
+						time.Sleep(time.Second)
+					}
+				}
+				b.end(2, forge.Closed)
+				time.Sleep(5 * time.Second)
+				if err := b.Tick(b.Context()); err != nil {
+					b.Error(err)
+				}
+				if n := strings.Count(b.news(), "labeled"); n != many-1 {
+					b.Errorf("%d of %d labels", n, many)
+				}
+				for range 3 * rotate {
+					b.want(b.tick(), "")
+				}
+				for range 3 {
+					b.restart()
+					b.want(b.tick(), "")
+					time.Sleep(time.Hour)
+				}
+				b.say(ref(1), 5, author, "/run")
+				b.end(3, forge.Closed)
+				time.Sleep(time.Hour)
+				b.restart()
+				if err := b.Tick(b.Context()); err != nil {
+					b.Error(err)
+				}
+				b.want(b.news(), "closed #3, command #1, edited #1, labeled #1, pushed #1, ready #1")
+				for range 2 {
+					b.restart()
+					b.want(b.tick(), "")
+				}
+			})
+		})
+	}
+}
+
+// C26: two restarts within a minute tell of nothing twice.
+func TestC26_TwoRestartsInAMinute(t *testing.T) {
+	in(t, []slot.EventKind{slot.Edited, slot.Labeled}, func(b *bench) {
+		b.put(issue(1))
+		b.put(issue(2))
+		time.Sleep(time.Hour)
+		b.tick()
+		time.Sleep(time.Hour)
+		for _, step := range []struct {
+			n    int
+			want string
+		}{{1, "labeled #1"}, {2, "edited #2, labeled #2"}, {0, ""}} {
+			if step.n > 0 {
+				b.edit(ref(step.n), func(t *forge.Thread) { t.Labels = []string{"agent"} })
+			}
+			time.Sleep(5 * time.Second)
+			if step.n != 1 {
+				b.restart()
+			}
+			if err := b.Tick(b.Context()); err != nil {
+				b.Error(err)
+			}
+			b.want(b.news(), step.want)
+		}
+	})
+}
+
 // gapped has something happen between the list of changes and that of what is open.
 type gapped struct {
 	*fake
