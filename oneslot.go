@@ -208,7 +208,7 @@ func (s *Store) take(ctx context.Context, ref Ref, o options, gates *app.Admissi
 		key = claim.NewKey(ref)
 		req := claim.Request{
 			Ref: ref, Key: key, Kind: slot.Detached, TTL: o.ttl, Grace: o.grace,
-			Holder: s.app.Holder(o.path, o.command, s.app.Self),
+			Holder: s.app.Holder(o.path, o.command, s.app.Self), Limits: s.app.RunLimits(),
 		}
 		if _, err := gates.Before(ctx, ref); err != nil {
 			return errors.Join(err, gates.Refuse(ctx, req, err))

@@ -71,6 +71,9 @@ func (s schemas) operation(r route) object {
 		"summary": r.summary, "operationId": operationID(r), "parameters": params,
 		"responses": object{"200": ok, "default": problem}, "x-role": r.need.String(),
 	}
+	if one := regexp.MustCompile(`/(run|deliver)[a-z]*/\{`); one.MatchString(r.path) { // claims that are not there are lost
+		op["responses"].(object)["404"] = object{"description": "it is not on record", "content": problem["content"]}
+	}
 	if r.need > None {
 		op["security"] = []object{{"token": []string{}}, {}}
 	}

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/oneslot/oneslot/internal/clock"
+	"github.com/oneslot/oneslot/internal/queue/queuetest"
 	"github.com/oneslot/oneslot/internal/wire"
 )
 
@@ -193,6 +196,29 @@ func TestProblems_AreInTheDocument(t *testing.T) {
 	for _, name := range []string{"type", "title", "status", "detail"} {
 		if !slices.Contains(fields.Required, name) {
 			t.Errorf("a problem need not have a %s", name)
+		}
+	}
+}
+
+// What is asked for by its id and is not on record is 404, and the document says so.
+func TestDocument_NotOnRecord(t *testing.T) {
+	s := startServer(t, func(o *Options) { o.Broker, o.Queue = &broker{}, queuetest.NewMemory(clock.NewManual(time.Now())) })
+	d := readDoc(t, s)
+	for path, body := range map[string]string{
+		"/api/v1/deliveries/{delivery}": "", "/api/v1/runs/{run}": "", "/api/v1/runs/{run}/log": "",
+		"/api/v1/runs/{run}/gone": `{"result":"done","exit":0}`,
+	} {
+		method := "GET"
+		if body != "" {
+			method = "POST"
+		}
+		real := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(path, "NO-SUCH-ID")
+		p := s.want(http.StatusNotFound, method, "unix:"+real, body).problem(t)
+		if p.Type != wire.TypeUsage || !strings.Contains(p.Detail, "NO-SUCH-ID") {
+			t.Errorf("%s: %+v", path, p)
+		}
+		if _, ok := d.Paths[path][strings.ToLower(method)].Responses["404"]; !ok {
+			t.Errorf("%s: the document has no 404", path)
 		}
 	}
 }

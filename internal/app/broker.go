@@ -49,11 +49,11 @@ func (b broker) Takeover(ctx context.Context, ref slot.Ref, reason string) (bool
 // Log implements api.Broker.
 func (b broker) Log(run slot.Run) (io.ReadCloser, error) {
 	if run.Dir == "" {
-		return nil, fmt.Errorf("%w: run %s left no log here", slot.ErrUsage, run.ID)
+		return nil, fmt.Errorf("%w: run %s left no log here", slot.ErrNoRecord, run.ID)
 	}
 	f, err := os.Open(rundir.At(run.Dir).LogPath())
 	if os.IsNotExist(err) {
-		return nil, fmt.Errorf("%w: run %s left no log here", slot.ErrUsage, run.ID)
+		return nil, fmt.Errorf("%w: run %s left no log here", slot.ErrNoRecord, run.ID)
 	}
 	return f, err
 }

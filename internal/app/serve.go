@@ -17,6 +17,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/oneslot/oneslot/internal/api"
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/dispatch"
 	"github.com/oneslot/oneslot/internal/intake/hook"
@@ -330,6 +331,9 @@ func (s *server) badConfig(err error) {
 	s.Log.Error("the new configuration is not taken; the last good one stays", "err", err)
 }
 
+// followEvery is how soon a claim that another process took is followed.
+const followEvery = 30 * time.Second
+
 // sweeps repairs at the start and then every so often.
 func (s *server) sweeps(ctx context.Context) {
 	for {
@@ -341,10 +345,17 @@ func (s *server) sweeps(ctx context.Context) {
 			s.Log.Error("the sweep could not look at what is put off", "err", err)
 		}
 		s.forget(ctx, cfg)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(cfg.SweepEvery.V):
+		for end := s.Clock.Boot() + cfg.SweepEvery.V; ; {
+			left := end - s.Clock.Boot()
+			if left <= 0 {
+				break
+			}
+			if clock.Pause(ctx, min(left, followEvery)) != nil {
+				return
+			}
+			if err := s.disp.Follow(ctx); err != nil && ctx.Err() == nil {
+				s.Log.Error("the live claims could not be looked at", "err", err)
+			}
 		}
 	}
 }

@@ -13,6 +13,10 @@ import (
 // one behind it looks again after that, and then it loses its place.
 const TurnTime = 2 * time.Second
 
+// roomTime is how often the head of a line looks whether there is room: what makes it is
+// in other slots, and wakes nobody here.
+const roomTime = time.Second
+
 // Wait stands in line until it has the slot, ctx ends, or longest has passed
 // (0: no bound). Giving up, it leaves the line and returns the last refusal.
 //
@@ -97,6 +101,10 @@ func (t *Taker) sleep(ctx context.Context, refusal error, wake <-chan struct{}) 
 func (t *Taker) watches(refusal error) (slot.Process, time.Duration) {
 	var busy *slot.BusyError
 	if !errors.As(refusal, &busy) {
+		var def *slot.DeferError
+		if errors.As(refusal, &def) && def.Reason == slot.ReasonCapacity && (def.Place == nil || def.Place.Ahead == 0) {
+			return slot.Process{}, roomTime
+		}
 		return slot.Process{}, slot.DefaultTTL
 	}
 	c, p := busy.Claim, busy.Place
@@ -114,6 +122,9 @@ func (t *Taker) watches(refusal error) (slot.Process, time.Duration) {
 	case p != nil && p.Ahead > 0:
 		return p.Before, again
 	case c.Kind == slot.Waiting: // whoever ran under it is gone, which changes nothing
+		if c.Left > 0 {
+			again = min(again, c.Left+5*time.Millisecond)
+		}
 		return slot.Process{}, again
 	case c.Left > 0 && c.Left < again && !c.Bound:
 		again = c.Left + 5*time.Millisecond

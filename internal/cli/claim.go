@@ -57,7 +57,11 @@ Exit codes:
 			if cmd.Flags().Changed("pid") && o.pid <= 0 {
 				return c.usagef(cmd, "--pid %d is no process's number", o.pid)
 			}
-			return c.doClaim(cmd, args, o)
+			err := c.doClaim(cmd, args, o)
+			if o.export && err != nil {
+				err = errors.Join(err, exportNone(c.Out, exitCode(err)))
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -105,7 +109,7 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) (err e
 	g, req, err := c.take(ctx, a, refs, taking{any: o.any, gates: gates, request: func(ref slot.Ref) claim.Request {
 		return claim.Request{
 			Ref: ref, Key: claim.NewKey(ref), Kind: slot.Detached, Bound: !bound.IsZero(),
-			Holder: a.Holder(slot.PathManual, command, bound), TTL: ttl, Grace: grace,
+			Holder: a.Holder(slot.PathManual, command, bound), TTL: ttl, Grace: grace, Limits: a.RunLimits(),
 		}
 	}})
 	if err != nil {
@@ -200,18 +204,34 @@ func (c *cli) handOver(ctx context.Context, a *app.App, cl slot.Claim, key claim
 	return fmt.Errorf("%w; the claim was given back", err)
 }
 
-// printExport prints shell lines in one write, so that no half of them is run.
-func printExport(w io.Writer, cl slot.Claim, key claim.Key) error {
-	lines := ""
-	for _, kv := range [][2]string{
+// exported names what an eval of the shell gets of a claim.
+func exported(cl slot.Claim, key claim.Key) [][2]string {
+	return [][2]string{
 		{"ONESLOT_CLAIM", key.Claim},
 		{"ONESLOT_TOKEN", key.Token},
 		{"ONESLOT_REF", cl.Ref.String()},
 		{"ONESLOT_SLUG", cl.Ref.Slug()},
 		{"ONESLOT_FENCE", strconv.FormatInt(cl.Fence, 10)},
-	} {
+	}
+}
+
+// printExport prints shell lines in one write, so that no half of them is run.
+func printExport(w io.Writer, cl slot.Claim, key claim.Key) error {
+	lines := ""
+	for _, kv := range exported(cl, key) {
 		lines += "export " + kv[0] + "=" + forceQuote(kv[1]) + "\n"
 	}
 	_, err := io.WriteString(w, lines)
+	return printed(err)
+}
+
+// exportNone has an eval end with the code of the refusal, and takes away the claim of
+// before: nobody is to go on under that.
+func exportNone(w io.Writer, code int) error {
+	line := "unset"
+	for _, kv := range exported(slot.Claim{}, claim.Key{}) {
+		line += " " + kv[0]
+	}
+	_, err := fmt.Fprintf(w, "%s; (exit %d)\n", line, code)
 	return printed(err)
 }

@@ -60,7 +60,8 @@ func (c *cli) retryVerb() *cobra.Command {
 		Use:   "retry REF | --all",
 		Short: "Give work that was given up, or waits, a fresh budget",
 		Long: `Retry has the work items of REF that are dead, back off or wait for a person looked
-at now, with a fresh budget of attempts. The run is told of all their events.
+at now, with a fresh budget of attempts. The run is told of all their events. --all
+does so for what ` + "`oneslot dead`" + ` lists, and for nothing else.
 
 Exit codes:
   0    done; also if there was nothing, which is said

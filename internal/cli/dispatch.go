@@ -50,7 +50,8 @@ daemon --wait waits for that.
 
 Exit codes:
   0    it is in the queue; with --wait: a run that ended 0 was told of it
-  the run's own  with --wait, if every attempt failed (1 if it had none)
+  the run's own  with --wait, if it waits for a person now, or every attempt
+       failed (1 if it had none)
   64   wrong usage, or not a ref
   69   unknown: the store could not be asked
   77   not allowed
@@ -192,26 +193,54 @@ type wishEnd struct {
 	app  *app.App
 	ref  slot.Ref
 	ids  []string
-	last []queue.Record // those of them that have ended
+	last []queue.Record // those of them that have ended, or wait for a person
+	work []queue.Item   // the work of the ref, if one of them has not ended
 }
 
-// over reports whether all events of the wish have ended.
+// over reports whether no event of the wish waits for a run: all have ended, or
+// wait for a person.
 func (w *wishEnd) over(ctx context.Context) (bool, error) {
+	w.last, w.work = nil, nil
 	records, err := w.app.Books().Events(ctx, queue.Filter{Ref: w.ref})
 	if err != nil {
 		return false, err
 	}
-	w.last = nil
+	waits := false
 	for _, r := range records {
 		if !slices.Contains(w.ids, r.ID) {
 			continue
 		}
-		if r.State == queue.EventWaiting || r.State == queue.EventUnresolved {
+		if r.State == queue.EventUnresolved {
 			return false, nil
 		}
+		waits = waits || r.State == queue.EventWaiting
 		w.last = append(w.last, r)
 	}
-	return true, nil
+	if !waits {
+		return true, nil
+	}
+	if w.work, err = w.app.Books().Items(ctx, queue.Filter{Ref: w.ref}); err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(w.last, func(r queue.Record) bool {
+		return r.State == queue.EventWaiting && w.asking(r) == nil
+	}), nil
+}
+
+// asking is the work of an event that waits for a person; nil if it does not. A server
+// tells only the rule of an event: then all work of that rule has to wait so.
+func (w *wishEnd) asking(r queue.Record) *queue.Item {
+	var found *queue.Item
+	for i, it := range w.work {
+		switch {
+		case r.Item != 0 && r.Item != it.ID, r.Item == 0 && r.Rule != it.Policy.Rule:
+		case it.State == queue.Pending, it.State == queue.Running:
+			return nil
+		case it.State == queue.Idle && it.Reason == queue.ReasonWaiting:
+			found = &w.work[i]
+		}
+	}
+	return found
 }
 
 // missing counts the events of the wish that were not found at the last look.
@@ -224,22 +253,44 @@ func (w *wishEnd) missing() (n int) {
 	return n
 }
 
-// verdict is the exit code of a wish that has ended: the worst of its events'. What
-// went wrong is said. What became of an event that is not on record any more is not
-// known.
+// verdict is the exit code of a wish that has ended, or waits for a person: the worst
+// of its events'. What went wrong is said. What became of an event that is not on
+// record any more is not known.
 func (c *cli) verdict(ctx context.Context, w *wishEnd) error {
-	if _, err := w.over(ctx); err != nil {
+	over, err := w.over(ctx)
+	if err != nil {
 		return err
+	}
+	if !over {
+		return fmt.Errorf("%w: %s: its work stopped short of an end; see `oneslot why %s`", slot.ErrUnknown, w.ref, quote(w.ref.String()))
 	}
 	if n := w.missing(); n > 0 {
 		return fmt.Errorf("%w: %d of the wish's %d events are not among those that %s lists", slot.ErrUnknown, n, len(w.ids), w.app.Store.Address())
 	}
 	worst := exitOK
+	var told []int64
 	for _, r := range w.last {
 		switch r.State {
 		case queue.EventSkipped:
 			c.printf(c.Err, "oneslot: %s: skipped: %s\n", w.ref, clean(r.Reason))
 			worst = max(worst, exitSkipped)
+		case queue.EventWaiting:
+			it := w.asking(r)
+			if !slices.Contains(told, it.ID) { // once for all events of its
+				told = append(told, it.ID)
+				line := w.ref.String() + ": waits for a person"
+				if it.Detail != "" {
+					line += ": " + it.Detail
+				}
+				c.printf(c.Err, "oneslot: %s; see `oneslot why %s`\n", clean(line), quote(w.ref.String()))
+			}
+			run, err := w.app.Store.Run(ctx, r.Run)
+			if err != nil {
+				return err
+			}
+			if exit := run.Outcome.Exit; exit != nil { // as `oneslot run` ends
+				worst = max(worst, *exit)
+			}
 		case queue.EventDead:
 			run, err := w.app.Store.Run(ctx, r.Run)
 			if err != nil {

@@ -109,7 +109,7 @@ func (c *cli) unhold(ctx context.Context, a *app.App, scope string) error {
 	}
 	for _, h := range holds {
 		if within(mayRef(scope), h.Scope) {
-			c.printf(c.Out, "%s: still paused: %s\n", scope, clean(holdText(h)))
+			c.printf(c.Out, "%s: still paused: %s\n", scope, clean(h.String()))
 		}
 	}
 	return nil

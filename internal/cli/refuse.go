@@ -213,15 +213,6 @@ func until(c slot.Claim, now time.Time) string {
 	return fmt.Sprintf("%s (in %s), unless it is renewed", when(now.Add(c.Left)), span(c.Left))
 }
 
-// holdText says who paused what, and why.
-func holdText(h slot.Hold) string {
-	s := h.Scope + " is on hold by " + h.By
-	if h.Reason != "" {
-		s += ": " + h.Reason
-	}
-	return s
-}
-
 // quote makes a word safe to paste into a shell.
 func quote(s string) string {
 	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {

@@ -68,7 +68,7 @@ func viewOf(a *app.App, s claim.Slot) slotView {
 	}
 	if h := s.Hold; h != nil {
 		v.State = stateDeferred
-		v.find("hold", slot.Defer, slot.ReasonHold, holdText(*h))
+		v.find("hold", slot.Defer, slot.ReasonHold, h.String())
 	}
 	return v
 }

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -116,7 +119,7 @@ func (all state) view(a *app.App) statusView {
 			continue // its slot tells
 		}
 		paused := slotView{Ref: h.Scope, State: stateDeferred, Since: stamp(h.At), Evidence: []gateFinding{}}
-		paused.find("hold", slot.Defer, slot.ReasonHold, holdText(h))
+		paused.find("hold", slot.Defer, slot.ReasonHold, h.String())
 		v.Slots = append(v.Slots, statusSlot{slotView: paused})
 	}
 	return v
@@ -141,7 +144,7 @@ func (c *cli) showStatus(a *app.App, all state) error {
 		if i == 0 {
 			c.printf(c.Out, "\n")
 		}
-		c.printf(c.Out, "%s, since %s\n", clean(holdText(h)), since(h.At, now))
+		c.printf(c.Out, "%s, since %s\n", clean(h.String()), since(h.At, now))
 	}
 	if err := c.showQueue(all.queue, now); err != nil {
 		return err
@@ -154,8 +157,19 @@ func (c *cli) showStatus(a *app.App, all state) error {
 	return table(c.Out, "", [][]string{
 		{"daemon", daemon},
 		{"default_host", a.Config.DefaultHost.V + " (" + a.Config.DefaultHost.Origin.String() + ")"},
-		{"store", a.Store.Address()},
+		{"store", storeText(a)},
 	})
+}
+
+// storeText is the address of the store, and whether its file is still to come: a
+// mistyped address looks as idle as an idle one.
+func storeText(a *app.App) string {
+	if a.Queue != nil { // it is a file of this host
+		if _, err := os.Stat(a.Config.StorePath()); errors.Is(err, fs.ErrNotExist) {
+			return a.Store.Address() + " (there is no such file yet; the first claim or wish makes it)"
+		}
+	}
+	return a.Store.Address()
 }
 
 // showQueue lists work items, if there are any.

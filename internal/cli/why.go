@@ -179,7 +179,7 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 			ref, s.Newest.Who(), when(s.Newest.EndedAt), outcomeText(s.Newest.Outcome))
 	}
 	if h := s.Hold; h != nil {
-		line += fmt.Sprintf(" %s, since %s.", holdText(*h), since(h.At, now))
+		line += fmt.Sprintf(" %s, since %s.", h, since(h.At, now))
 	}
 	return line
 }

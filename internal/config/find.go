@@ -102,18 +102,18 @@ const (
 	stillTries = 20
 )
 
-func readStill(path string, read func(string) ([]byte, fs.FileInfo, error)) (data []byte, info fs.FileInfo, err error) {
+func readStill(path string, read func(string) ([]byte, fs.FileInfo, error)) ([]byte, fs.FileInfo, error) {
 	for range stillTries {
-		data, info, err = read(path)
+		data, info, err := read(path)
 		if err != nil || path == os.DevNull {
-			break
+			return data, info, err
 		}
 		if age := time.Since(info.ModTime()); age < 0 || age >= stillFor {
-			break
+			return data, info, nil
 		}
 		time.Sleep(stillFor)
 	}
-	return data, info, err
+	return nil, nil, errors.New("is being written all the time; try again when that is over")
 }
 
 // readBounded reads a regular file of bounded size. /dev/null is one too: it is

@@ -231,3 +231,27 @@ func TestResumed_GatesAreAskedFirst(t *testing.T) {
 		t.Errorf("an event that the gates let pass did not resume it: %+v", b.item(r))
 	}
 }
+
+// P4: a configuration that lacks a rule for a moment, because somebody writes it, ends no
+// work; one that stays so does.
+func TestARuleIsGone(t *testing.T) {
+	b := newBench(t)
+	b.accept(ref(t, "1"))
+	b.ruleless = errors.New("no rule has the name")
+	b.look()
+	b.ruleless = nil
+	b.clock.Advance(ruleAgain)
+	b.look()
+	if it := b.item(ref(t, "1")); it.State != queue.Running {
+		t.Errorf("after a moment without it: %+v", it)
+	}
+	b.accept(ref(t, "2"))
+	b.ruleless = errors.New("no rule has the name")
+	for range ruleLost/ruleAgain + 2 {
+		b.look()
+		b.clock.Advance(ruleAgain)
+	}
+	if it := b.item(ref(t, "2")); it.State != queue.Dead || it.Reason != reasonRule {
+		t.Errorf("in the end: %+v", it)
+	}
+}

@@ -33,7 +33,9 @@ type bench struct {
 	claims *ledger
 	gates  *doors
 	limits claim.Limits
-	dir    string
+	// ruleless is why there is no plan.
+	ruleless error
+	dir      string
 }
 
 func newBench(t *testing.T) *bench {
@@ -205,6 +207,9 @@ func (g *doors) Hold(ctx context.Context, _ gate.Ask, _ gate.Run) (gate.Decision
 type plans struct{ *bench }
 
 func (p plans) Plan(it queue.Item, _ string) (Plan, error) {
+	if p.ruleless != nil {
+		return Plan{}, p.ruleless
+	}
 	return Plan{Policy: it.Policy, Argv: []string{"true"}, TTL: slot.DefaultTTL, Grace: slot.DefaultGrace}, nil
 }
 

@@ -37,16 +37,8 @@ func (d *Dispatcher) Sweep(ctx context.Context) ([]Repair, error) {
 		}
 		found = d.report(ctx, found, r)
 	}
-	live, err := d.Claims.Live(ctx)
-	if err != nil {
+	if err := d.Follow(ctx); err != nil {
 		return found, err
-	}
-	for _, c := range live {
-		// If its holder has ended, or it is overdue, what it left is cleared now.
-		// Those out of sight are only waited for where somebody wants their slot.
-		if !c.Holder.Process.IsZero() && !c.Holder.Process.Far() {
-			d.watch(c)
-		}
 	}
 	late, err := d.late(ctx)
 	for _, r := range late {
@@ -54,6 +46,23 @@ func (d *Dispatcher) Sweep(ctx context.Context) ([]Repair, error) {
 	}
 	d.Nudge()
 	return found, err
+}
+
+// lateMost is for how long a holder out of sight may be late before what it left is
+// cleared, whether or not somebody wants its slot: its warden has ended the worker.
+const lateMost = time.Minute
+
+// Follow has the end of all live claims seen whose holders can be seen, by whomever they
+// were taken: what one that dies leaves is cleared at once, and makes room.
+func (d *Dispatcher) Follow(ctx context.Context) error {
+	live, err := d.Claims.Live(ctx)
+	for _, c := range live {
+		near := !c.Holder.Process.IsZero() && !c.Holder.Process.Far()
+		if near || c.Warden && c.Left < -lateMost {
+			d.watch(c)
+		}
+	}
+	return err
 }
 
 // check looks at one item that is said to be running.

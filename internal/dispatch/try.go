@@ -53,18 +53,31 @@ func (d *Dispatcher) try(life context.Context, l queue.Look) (written bool) {
 	return !a.failed
 }
 
+// A rule that is not there any more may be back in a moment: somebody edits the file.
+const (
+	reasonRule = "rule"
+	ruleLost   = 10 * time.Second // for which it must be away
+	ruleAgain  = 3 * time.Second  // between two looks
+)
+
 // planned reads what is to run, and makes the item's events dead letters if that
-// is nothing any more.
+// is nothing any more, and has been so for a while.
 func (a *attempt) planned(ctx context.Context) bool {
 	it := a.look.Item
 	a.ask = gate.Ask{Ref: it.Ref, Sha: it.Sha, Rule: it.Policy.Rule, Path: a.path(), Events: events(a.look.Events)}
 	plan, err := a.Plans.Plan(it, it.Sha)
-	if err != nil {
-		a.kill(ctx, "rule", err)
-		return false
+	now := a.Clock.Wall()
+	switch {
+	case err == nil:
+		a.plan = plan
+		return true
+	case it.Reason == reasonRule && !it.Deferred.IsZero() && now.Sub(it.Deferred).Abs() >= ruleLost:
+		a.kill(ctx, reasonRule, err)
+	default:
+		a.done("defer", a.Queue.Defer(ctx, it.ID, "", now.Add(ruleAgain),
+			a.decision(slot.Defer, reasonRule, err.Error(), "it is given up if the configuration stays so")))
 	}
-	a.plan = plan
-	return true
+	return false
 }
 
 func (a *attempt) path() string {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -50,5 +51,39 @@ func TestAWatchEndsWithItsClaim(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("it is watched for ever")
 		}
+	}
+}
+
+// What a run that others started leaves is cleared when it dies, not at the next sweep;
+// and one out of sight when it is surely over.
+func TestFollow(t *testing.T) {
+	b := newBench(t)
+	hold := func(n, boot string) string {
+		r := ref(t, n)
+		req := claim.Request{Ref: r, Key: claim.NewKey(r), Kind: slot.Supervised, Run: "run" + n, Warden: true, TTL: time.Minute, Grace: time.Second,
+			Holder: slot.Holder{Host: "here", Path: slot.PathManual, Process: slot.Process{Boot: boot, PID: 4000, Ticks: 1}}}
+		_, err := b.claims.Acquire(b.ctx, req)
+		b.must("claim", err)
+		_, err = b.claims.Start(b.ctx, req.Key)
+		b.must("start", err)
+		return req.Key.Claim
+	}
+	follows := func() map[string]bool {
+		b.must("follow", b.Follow(b.ctx))
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		ids := map[string]bool{}
+		for id := range b.watched {
+			ids[id] = true
+		}
+		return ids
+	}
+	near, far := hold("1", b.clock.BootID()), hold("2", "far:elsewhere")
+	if got := follows(); !got[near] || got[far] {
+		t.Errorf("%v is followed; want %s alone", got, near)
+	}
+	b.clock.Advance(time.Minute + lateMost + time.Second)
+	if got := follows(); !got[far] {
+		t.Errorf("%v is followed; want %s, too", got, far)
 	}
 }

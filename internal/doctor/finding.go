@@ -63,7 +63,7 @@ func Findings() []Finding {
 		{"claim-dead", "claims", Warn, "nothing: the next claim takes it, and ends first what is left of it; `oneslot stop REF` does it now"},
 		{"claim-overdue", "claims", Warn, "nothing: the next claim takes it; `oneslot stop REF` does it now"},
 		{"claim-starting", "claims", Warn, "see `oneslot why REF`; `oneslot stop REF` gives the slot back"},
-		{"claim-pending", "claims", Warn, "nothing: its work is over, and its release is tried again; if that goes on, see the write check"},
+		{"claim-pending", "claims", Warn, "nothing: its work is over; its release is tried again while its supervisor lives, and whoever asks next gets the slot"},
 		{"claim-frozen", "claims", Warn, "let its supervisor go on (kill -CONT), or `oneslot stop REF`"},
 		{"claim-unseen", "claims", Warn, "stop or release it where it runs; it is not taken from here"},
 		{"run-orphan", "runs", Fail, "`oneslot stop REF` ends it; the next claim of the slot does too, before it starts"},

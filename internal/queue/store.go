@@ -160,8 +160,9 @@ type Store interface {
 	// there was one. Stores that keep the claims, too, do it in the claim's own
 	// transaction; again is harmless.
 	Settle(ctx context.Context, run string, out slot.Outcome) (bool, error)
-	// Revive gives the dead and waiting items of a ref (or of all, if it is zero;
-	// rule nil is every rule) a fresh budget. It returns those revived.
+	// Revive gives the items of a ref that are not at work a fresh budget or, if it
+	// is zero, the dead ones of all refs: what waits for a person waits on. rule nil
+	// is every rule. It returns those revived.
 	Revive(ctx context.Context, ref slot.Ref, rule *string) ([]Item, error)
 	// Wake has deferred items looked at now: those of a ref, or those whose reason
 	// begins with the given words. It returns their number.

@@ -55,3 +55,12 @@ type Hold struct {
 	By     string
 	At     time.Time
 }
+
+// String says who paused what, and why.
+func (h Hold) String() string {
+	s := h.Scope + " is on hold by " + h.By
+	if h.Reason != "" {
+		s += ": " + h.Reason
+	}
+	return s
+}

@@ -1,6 +1,7 @@
 package slot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -16,12 +17,19 @@ var (
 	ErrNotAllowed = errors.New("not allowed")
 	// ErrUsage: the request makes no sense, whatever the state of the world.
 	ErrUsage = errors.New("usage")
+	// ErrNoRecord: what is named is not on record. It is ErrUsage, and reads so.
+	ErrNoRecord error = noRecord{}
 	// ErrMoved: the store is not at its address any more; what is claimed there
 	// now is claimed in another.
 	ErrMoved = errors.New("the store is not at its address any more")
 	// ErrConfig: the configuration is wrong or not enough.
 	ErrConfig = errors.New("configuration")
 )
+
+type noRecord struct{}
+
+func (noRecord) Error() string { return ErrUsage.Error() }
+func (noRecord) Unwrap() error { return ErrUsage }
 
 // Place is a position in the line for a slot.
 type Place struct {
@@ -76,7 +84,9 @@ type DeferError struct {
 	Evidence []Finding
 }
 
-func (e *DeferError) Error() string { return fmt.Sprintf("%s is deferred: %s", e.Ref, e.Detail) }
+func (e *DeferError) Error() string {
+	return fmt.Sprintf("%s is deferred: %s", e.Ref, cmp.Or(e.Detail, e.Reason))
+}
 
 // Unknown reports whether the gate that decided, the last one asked, could not find
 // out.

@@ -262,6 +262,9 @@ func (r *run) leased(sent time.Duration, lease claim.Lease) {
 		r.host.extend(sent, lease.TTL, count)
 	}
 	if lease.StopReason != "" {
+		if r.keep.end == nil {
+			r.say("%s; ending it", lease.StopReason)
+		}
 		r.keep.stop(r.Clock.Boot(), ending{result: slot.Stopped, code: r.stopCode(), reason: lease.StopReason})
 	}
 }

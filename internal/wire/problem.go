@@ -75,6 +75,7 @@ var kinds = []struct {
 	{slot.ErrNotAllowed, TypeNotAllowed, "Not allowed", 403},
 	{slot.ErrMoved, TypeMoved, "The store has moved", 503},
 	{slot.ErrUnknown, TypeUnknown, "It could not be found out", 503},
+	{slot.ErrNoRecord, TypeUsage, "It is not on record", 404},
 	{slot.ErrUsage, TypeUsage, "The request makes no sense", 400},
 	{slot.ErrConfig, TypeConfig, "The server is not set up for it", 501},
 	{queue.ErrStale, TypeStale, "It has changed since", 409},
@@ -176,6 +177,9 @@ func (p Problem) Err(op, store string) error {
 		}
 		return e
 	case TypeUsage:
+		if p.Status == 404 {
+			return &told{p.Detail, slot.ErrNoRecord}
+		}
 		return &told{p.Detail, slot.ErrUsage}
 	case TypeNotAllowed:
 		return &told{p.Detail, slot.ErrNotAllowed}

@@ -154,6 +154,10 @@ func TestErrorsComeBackWhole(t *testing.T) {
 			}
 		}
 	}
+	none := FromError(fmt.Errorf("%w: no run", slot.ErrNoRecord))
+	if got := over(t, none).Err("op", "S"); none.Status != 404 || !errors.Is(got, slot.ErrNoRecord) || !errors.Is(got, slot.ErrUsage) || got.Error() != "usage: no run" {
+		t.Errorf("%+v came back as %v", none, got)
+	}
 	if got := FromError(errors.New("canary")).Err("op", "S"); !errors.Is(got, slot.ErrUnknown) || got.Error() == "canary" {
 		t.Errorf("a fault came back as %v", got)
 	}

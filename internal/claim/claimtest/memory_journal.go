@@ -60,7 +60,7 @@ func (h *MemoryHandle) TreeGone(ctx context.Context, run string, out slot.Outcom
 	})
 }
 
-func noRun(id string) error { return fmt.Errorf("%w: there is no run %q", slot.ErrUsage, id) }
+func noRun(id string) error { return fmt.Errorf("%w: there is no run %q", slot.ErrNoRecord, id) }
 
 // OpenRuns lists the runs whose tree may be there, oldest first.
 func (h *MemoryHandle) OpenRuns(ctx context.Context, ref slot.Ref) (out []slot.Run, err error) {

@@ -156,5 +156,21 @@ func gateTests() []test {
 				b.Errorf("revived what is over: %+v, %v", list, err)
 			}
 		}},
+		{"Revive/OfAllRefsTheDeadOnly", func(b *bench) {
+			b.accept(b.event(b.ref(1)), slot.Queued)
+			run, _ := b.begin()
+			b.settle(run, slot.Outcome{Result: slot.Waits, Summary: "which one?"})
+			b.wantState(b.ref(1), queue.Idle, queue.ReasonWaiting)
+			b.accept(b.event(b.ref(2)), slot.Queued)
+			b.must("kill", b.Store.Kill(b.ctx, b.due().Item.ID, "", skipping("rule")))
+			list, err := b.Store.Revive(b.ctx, slot.Ref{}, nil)
+			if err != nil || len(list) != 1 || list[0].Ref != b.ref(2) {
+				b.Errorf("revived %+v, %v; want the dead one", list, err)
+			}
+			b.wantState(b.ref(1), queue.Idle, queue.ReasonWaiting)
+			if list, err := b.Store.Revive(b.ctx, b.ref(1), nil); err != nil || len(list) != 1 {
+				b.Errorf("revived %+v, %v; want the one that waits for a person, which is named", list, err)
+			}
+		}},
 	}
 }

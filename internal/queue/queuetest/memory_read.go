@@ -79,7 +79,7 @@ func (m *Memory) Delivery(ctx context.Context, id string) (slot.Delivery, error)
 	defer unlock()
 	d := m.deliveries[id]
 	if d == nil {
-		return slot.Delivery{}, fmt.Errorf("%w: no delivery %q is on record", slot.ErrUsage, id)
+		return slot.Delivery{}, fmt.Errorf("%w: no delivery %q is on record", slot.ErrNoRecord, id)
 	}
 	return *d, nil
 }

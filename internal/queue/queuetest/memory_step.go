@@ -130,7 +130,7 @@ func (m *Memory) Revive(ctx context.Context, ref slot.Ref, rule *string) (revive
 		switch {
 		case it == nil, !ref.IsZero() && it.Ref != ref, rule != nil && it.Policy.Rule != *rule:
 			continue
-		case ref.IsZero() && it.State == queue.Pending:
+		case ref.IsZero() && it.State != queue.Dead:
 			continue
 		}
 		if was := laneOf(it); it.Revive(m.now()) {

@@ -193,6 +193,12 @@ func (w *world) kill() {
 func (w *world) revive() {
 	_, err := w.Store.Revive(w.ctx, slot.Ref{}, nil)
 	w.fatal("revive", err)
+	for _, it := range w.items(queue.Idle) {
+		if it.Reason == queue.ReasonWaiting { // that is asked for by name only
+			_, err := w.Store.Revive(w.ctx, it.Ref, nil)
+			w.fatal("revive", err)
+		}
+	}
 }
 
 // check is P4: what has not ended waits for an item that will see to it, or for a

@@ -69,7 +69,7 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 		}
 		if hold != nil {
 			return t.refuse(req, r, s, &slot.DeferError{Ref: req.Ref, Reason: slot.ReasonHold, Hold: hold,
-				Detail: fmt.Sprintf("%s is on hold by %s: %s", hold.Scope, hold.By, hold.Reason)})
+				Detail: hold.String()})
 		}
 	}
 	for i := range g.holders {

@@ -143,7 +143,7 @@ func (q *Queue) Events(ctx context.Context, f queue.Filter) ([]queue.Record, err
 
 // Delivery implements queue.Store.
 func (q *Queue) Delivery(ctx context.Context, id string) (d slot.Delivery, err error) {
-	none := fmt.Errorf("%w: no delivery %q is on record in %s", slot.ErrUsage, id, q.s.Address())
+	none := fmt.Errorf("%w: no delivery %q is on record in %s", slot.ErrNoRecord, id, q.s.Address())
 	db, ok, err := q.s.reader(ctx)
 	if err != nil {
 		return d, err

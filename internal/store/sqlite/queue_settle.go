@@ -61,7 +61,7 @@ func (t *tx) markEvents(w *work, told int64, mark queue.Mark, out slot.Outcome) 
 
 // Revive implements queue.Store.
 func (q *Queue) Revive(ctx context.Context, ref slot.Ref, rule *string) (revived []queue.Item, err error) {
-	cond, args := "(i.state = 'dead' OR i.state = 'idle' AND i.age <> 0)", []any(nil)
+	cond, args := "i.state = 'dead'", []any(nil)
 	if !ref.IsZero() {
 		cond, args = "s.slug = ?", []any{ref.Slug()}
 	}

@@ -125,7 +125,7 @@ func (s *Store) Run(ctx context.Context, id string) (slot.Run, error) {
 		return slot.Run{}, err
 	}
 	if len(list) == 0 {
-		return slot.Run{}, fmt.Errorf("%w: no run %q is on record in %s", slot.ErrUsage, id, s.Address())
+		return slot.Run{}, fmt.Errorf("%w: no run %q is on record in %s", slot.ErrNoRecord, id, s.Address())
 	}
 	return list[0], nil
 }
