@@ -248,7 +248,7 @@ func aLowerIDTurnsUpLate(t *testing.T) {
 	})
 	time.Sleep(time.Second) // it is posted, and not answered
 	a.forge.SetReads(forgetest.Reads{})
-	second.want(0, second.run(r, work(plain, time.Second)))
+	second.want(0, second.run(r, work(plain, 8*time.Second))) // the other one looks meanwhile
 	if code := first.code(low); code != 75 {
 		t.Errorf("the lower id: exit %d\n%s", code, low.err.String())
 	}

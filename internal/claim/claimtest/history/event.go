@@ -2,9 +2,12 @@ package history
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +61,8 @@ type Event struct {
 }
 
 // Recorder appends events to one writer. Several processes may share a file
-// opened with O_APPEND: each line is one write.
+// opened with O_APPEND: each line is one write. A line end comes first and last, so
+// that what a process was killed in the middle of spoils no line of another.
 type Recorder struct {
 	w     io.Writer
 	clock clock.Clock
@@ -87,17 +91,25 @@ func (r *Recorder) write(e Event) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.w.Write(append(line, '\n'))
+	_, err = r.w.Write(slices.Concat([]byte{'\n'}, line, []byte{'\n'}))
 	return err
 }
 
-// Read reads a whole record.
+// Read reads a whole record. A line that was cut off is dropped: its process was killed
+// before the call, or without having told of its end.
 func Read(r io.Reader) ([]Event, error) {
 	var events []Event
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
 		var e Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		err := json.Unmarshal(lines.Bytes(), &e)
+		if cut, ok := errors.AsType[*json.SyntaxError](err); ok && cut.Offset == int64(len(lines.Bytes())) && !bytes.HasSuffix(lines.Bytes(), []byte{'}'}) {
+			continue
+		}
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		events = append(events, e)

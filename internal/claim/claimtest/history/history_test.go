@@ -216,8 +216,15 @@ func record(t *testing.T, change func(claimtest.Store) claimtest.Store) []Event 
 }
 
 func TestRead(t *testing.T) {
-	if _, err := Read(strings.NewReader("{\"op\":\"a-1\"}\n{\"op\":")); err == nil || !strings.Contains(err.Error(), "line 2") {
-		t.Errorf("a torn line: %v; want an error that names it", err)
+	whole := `{"op":"a-1","kind":"acquire","at":5}`
+	for i := 1; i < len(whole); i++ { // a process was killed there
+		events, err := Read(strings.NewReader("\n" + whole[:i] + "\n{\"op\":\"b-1\"}\n"))
+		if err != nil || len(events) != 1 || events[0].Op != "b-1" {
+			t.Errorf("%s: %v, %v; want it dropped", whole[:i], events, err)
+		}
+	}
+	if _, err := Read(strings.NewReader("\n{\"op\":\"a-1\"}\n\n{\"op\":x}\n")); err == nil || !strings.Contains(err.Error(), "line 4") {
+		t.Errorf("a wrong line: %v; want an error that names it", err)
 	}
 	for name, events := range map[string][]Event{
 		"return without call": {{Op: "a", Outcome: OK}},
