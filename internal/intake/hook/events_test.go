@@ -332,6 +332,7 @@ func TestC44_GitLab(t *testing.T) {
 		{"reviewer asked again", mr(`"reviewers":{"previous":[{"id":1,"state":"reviewed"}],"current":[{"id":1,"state":"unreviewed","re_requested":true}]}`, ""), "review_requested" + ref},
 		{"changes requested", mr(`"reviewers":{"previous":[{"id":1,"state":"unreviewed"}],"current":[{"id":1,"state":"requested_changes"}]}`, ""), "changes_requested" + ref},
 		{"assigned", mr(`"assignees":{"previous":[{"id":1}],"current":[{"id":1},{"id":2,"username":"bob"}]}`, ""), "assigned" + ref},
+		{"two assigned", mr(`"assignees":{"previous":[{"id":1}],"current":[{"id":2,"username":"bob"},{"id":3,"username":"eve"}]}`, ""), "assigned" + ref + ", assigned" + ref},
 		{"unassigned", mr(`"assignees":{"previous":[{"id":1}],"current":[]}`, ""), "ignored: an update of no use"},
 		{"label off", mr(`"labels":{"previous":[{"title":"x"}],"current":[]}`, ""), "ignored: an update of no use"},
 		{"two labels", mr(`"labels":{"previous":[],"current":[{"title":"x"},{"title":"y"}]}`, ""), "labeled" + ref + ", labeled" + ref},

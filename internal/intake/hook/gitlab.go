@@ -2,7 +2,6 @@ package hook
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -144,14 +143,10 @@ func (r *reading) updates(m *gitlabMessage, a *attributes, one func(kind slot.Ev
 			one(slot.Labeled, l.Title, l.Title)
 		}
 	}
-	var assigned []string
-	for _, u := range c.Assignees.Current {
+	for _, u := range c.Assignees.Current[:min(len(c.Assignees.Current), mark.MaxList)] {
 		if !slices.ContainsFunc(c.Assignees.Previous, u.same) {
-			assigned = append(assigned, u.Username)
+			one(slot.Assigned, "", u.Username)
 		}
-	}
-	if len(assigned) > 0 {
-		one(slot.Assigned, "", strings.Join(assigned, " "))
 	}
 	for _, u := range c.Reviewers.Current[:min(len(c.Reviewers.Current), mark.MaxList)] {
 		i := slices.IndexFunc(c.Reviewers.Previous, u.same)
