@@ -210,8 +210,8 @@ func (s *Store) take(ctx context.Context, ref Ref, o options, gates *app.Admissi
 			Ref: ref, Key: key, Kind: slot.Detached, TTL: o.ttl, Grace: o.grace,
 			Holder: s.app.Holder(o.path, o.command, s.app.Self), Limits: s.app.RunLimits(),
 		}
-		if _, err := gates.Before(ctx, ref); err != nil {
-			return errors.Join(err, gates.Refuse(ctx, req, err))
+		if err := gates.Ask(ctx, req); err != nil {
+			return err
 		}
 		if g, err = take(ctx, req); err != nil {
 			return err
@@ -226,21 +226,10 @@ func (s *Store) take(ctx context.Context, ref Ref, o options, gates *app.Admissi
 		return try(func(ctx context.Context, req claim.Request) (claim.Grant, error) {
 			return taker.Wait(ctx, req, left)
 		})
-	}, rest)
+	}, func(ctx context.Context) (context.Context, func() error) {
+		return ctx, func() error { return context.Cause(ctx) }
+	})
 	return g, key, err
-}
-
-// rest waits for d, or until something changed.
-func rest(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-changed:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return nil
 }
 
 // ending is for what is left to do when ctx may be over.

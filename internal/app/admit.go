@@ -89,6 +89,15 @@ func (ad *Admission) Before(ctx context.Context, ref slot.Ref) ([]slot.Finding, 
 	return said, err
 }
 
+// Ask is Before for a claim that is about to be asked for: a refusal is on record.
+func (ad *Admission) Ask(ctx context.Context, req claim.Request) error {
+	_, err := ad.Before(ctx, req.Ref)
+	if err != nil {
+		err = errors.Join(err, ad.app.Store.Note(ctx, deferred(req, err)))
+	}
+	return err
+}
+
 func (ad *Admission) ask(ctx context.Context, a gate.Ask) ([]slot.Finding, error) {
 	ad.set.Tick()
 	dec := ad.set.Decide(ctx, a)
@@ -204,16 +213,12 @@ func deferred(req claim.Request, err error) slot.Decision {
 	return d
 }
 
-// Refuse records a refusal by gates before the claim.
-func (ad *Admission) Refuse(ctx context.Context, req claim.Request, err error) error {
-	return ad.app.Store.Note(ctx, deferred(req, err))
-}
-
 // Persist tries until no gate puts the caller off any more, or longest (0: no bound) is
-// over; a try is told how long it may take. In between it rests for a while, or until
-// something has changed. An error of rest ends it.
+// over; a try is told how long it may take. In between it waits for a while, or until
+// something has changed, under what listen makes of ctx; whose stop tells whether that
+// was ended, and by what.
 func (ad *Admission) Persist(ctx context.Context, longest time.Duration, try func(left time.Duration) error,
-	rest func(ctx context.Context, d time.Duration, changed <-chan struct{}) error) error {
+	listen func(context.Context) (_ context.Context, stop func() error)) error {
 	if ad == nil {
 		return try(longest)
 	}
@@ -237,7 +242,15 @@ func (ad *Admission) Persist(ctx context.Context, longest time.Duration, try fun
 		if changed == nil {
 			changed, pause = ad.watch(watch), time.Millisecond // what changed before is seen by one more look
 		}
-		if err := rest(ctx, pause, changed); err != nil {
+		waiting, stop := listen(ctx)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-waiting.Done():
+		}
+		timer.Stop()
+		if err := stop(); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/proc"
@@ -57,10 +56,6 @@ func (r *Reservations) fate(ctx context.Context, record string) (lives bool, end
 	return false, nil, err
 }
 
-// lateMost is how long a holder that is late may still renew its claim while a
-// reservation keeps other hosts out for it: one that was suspended needs a moment.
-const lateMost = time.Minute
-
 // forsaken reports that a reservation's holder is dead or late, or was before the slot
 // got free or its next holder died, and that no process of their runs is left: nobody
 // may ever come for that slot, and the claim is to be ended before others are told.
@@ -73,8 +68,7 @@ func (r *Reservations) forsaken(ctx context.Context, record string) (slot.Ref, b
 	run, err := r.runOf(ctx, lead, id)
 	runs := []string{run}
 	if c := s.Live(); c != nil {
-		late := overdue(*c) && c.Left < -lateMost
-		if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead && !late {
+		if d, _, _ := claim.Judge(Sight{}, *c); d == nil || d.Why != claim.Dead && !claim.Late(*c) {
 			return thread, false
 		}
 		runs, lead = append(runs, c.Run), c.Ref

@@ -63,7 +63,7 @@ func TestFate_TheClaimEndsFirst(t *testing.T) {
 	if _, err := a.Store.Renew(t.Context(), req.Key); err != nil {
 		t.Errorf("late: %v", err)
 	}
-	clk.Advance(time.Minute + lateMost + time.Second)
+	clk.Advance(time.Minute + claim.LateMost + time.Second)
 	if lives, forsaken := fateOf(t, a, g.Claim); !lives || !forsaken {
 		t.Fatalf("too late: lives %v, forsaken %v", lives, forsaken)
 	}
@@ -120,11 +120,7 @@ func TestTend_WithoutTheToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func(env map[string]string) (*App, *Reservations) {
-		src := config.Sources{
-			ConfigFlag: filepath.Join(dir, "c.toml"), Hostname: func() (string, error) { return "here", nil },
-			Getwd: func() (string, error) { return dir, nil },
-			Env:   func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		}
+		src := sources(dir, env)
 		write(t, src, "store = \"sqlite:"+dir+"/oneslot.db\"\n[[forge]]\nhost = \""+host+"\"\ntype = \"gitea\"\napi = \""+api+
 			"\"\ntoken = {env = \"TOKEN\"}\n[reservation]\nenabled = true\nkey = {file = \"key\"}\n")
 		cfg, err := config.Load(src)

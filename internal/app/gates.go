@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/gate"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -162,18 +163,12 @@ func (c counts) Running(ctx context.Context, beside slot.Ref) (all, inRepo int, 
 // over reports that the holder of a live claim surely works no more, or its run has
 // left nothing: nobody may ever take its slot.
 func (c counts) over(ctx context.Context, cl slot.Claim) bool {
-	return c.ended(ctx, cl) || overdue(cl)
+	return c.ended(ctx, cl) || claim.Unworked(cl)
 }
 
 // ended reports that a live claim can never be renewed again.
 func (c counts) ended(ctx context.Context, cl slot.Claim) bool {
 	return c.app.Ender().Overtaken(cl) || cl.StopReason != "" && c.app.Ender().Cleared(ctx, cl) || cl.Kind == slot.Waiting && cl.Expired()
-}
-
-// overdue reports that nobody works under a claim now, though its holder may come back
-// and renew it as long as nobody has taken the slot.
-func overdue(cl slot.Claim) bool {
-	return cl.Expired() && (cl.Kind == slot.Supervised && cl.Warden || cl.Kind == slot.Detached && !cl.Bound)
 }
 
 // RunsOf implements gate.Counts.

@@ -16,18 +16,20 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
+// sources are those of a machine with one configuration file.
+func sources(dir string, env map[string]string) config.Sources {
+	return config.Sources{
+		ConfigFlag: filepath.Join(dir, "c.toml"), Hostname: func() (string, error) { return "here", nil },
+		Getwd: func() (string, error) { return dir, nil },
+		Env:   func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+	}
+}
+
 // from opens what a configuration file with this text describes.
 func from(t *testing.T, text string) (*App, config.Sources) {
 	t.Helper()
 	dir := t.TempDir()
-	src := config.Sources{
-		ConfigFlag: filepath.Join(dir, "c.toml"), Hostname: func() (string, error) { return "here", nil },
-		Getwd: func() (string, error) { return dir, nil },
-		Env: func(name string) (string, bool) {
-			v, ok := map[string]string{"OLD": "old-secret", "NEW": "new-secret"}[name]
-			return v, ok
-		},
-	}
+	src := sources(dir, map[string]string{"OLD": "old-secret", "NEW": "new-secret"})
 	write(t, src, "store = \"sqlite:"+dir+"/oneslot.db\"\n"+text)
 	cfg, err := config.Load(src)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/failpoint"
@@ -104,6 +105,21 @@ func (t *Taker) dropDead(ctx context.Context, req Request, busy *slot.BusyError)
 	}
 	return true, t.Store.Leave(ctx, req.Ref, Ticket{ID: p.BeforeTicket, Process: p.Before})
 }
+
+// LateMost is for how long a holder that is late may still come back and renew its claim
+// before that is ended for the sake of others who cannot ask for it: one that was
+// suspended needs a moment.
+const LateMost = time.Minute
+
+// Unworked reports that nobody works under a claim now, though its holder may come back and
+// renew it as long as nobody has taken the slot: it is overdue, and its worker was ended
+// by a warden, or asks before each step.
+func Unworked(c slot.Claim) bool {
+	return c.Expired() && (c.Kind == slot.Supervised && c.Warden || c.Kind == slot.Detached && !c.Bound)
+}
+
+// Late reports that a claim is unworked, and late by more than LateMost.
+func Late(c slot.Claim) bool { return Unworked(c) && c.Left < -LateMost }
 
 // Judge says whether a live claim may be set aside and on what ground, or why
 // not: slot.ReasonHeld or slot.ReasonUnseen, and what was seen.

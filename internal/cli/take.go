@@ -58,8 +58,8 @@ func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (
 // takeOne asks the gates, takes the slot, and asks them again.
 func takeOne(ctx context.Context, a *app.App, req claim.Request, gates *app.Admission,
 	take func(context.Context, claim.Request) (claim.Grant, error)) (claim.Grant, error) {
-	if _, err := gates.Before(ctx, req.Ref); err != nil {
-		return claim.Grant{}, errors.Join(err, gates.Refuse(ctx, req, err))
+	if err := gates.Ask(ctx, req); err != nil {
+		return claim.Grant{}, err
 	}
 	g, err := take(ctx, req)
 	if err != nil {
@@ -100,22 +100,8 @@ func waitForGates(ctx context.Context, a *app.App, t taking, ref slot.Ref) (g cl
 			return wait(ctx, a, req, left)
 		})
 		return err
-	}, sleep)
+	}, interruptible)
 	return g, req, err
-}
-
-// sleep waits, not longer than until something changed; a signal ends it, with its
-// exit code.
-func sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error {
-	ctx, stop := interruptible(ctx)
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-changed:
-	case <-ctx.Done():
-	}
-	return stop()
 }
 
 // wait stands in line. A signal leaves the line.

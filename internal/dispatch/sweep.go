@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/failpoint"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
@@ -48,17 +49,13 @@ func (d *Dispatcher) Sweep(ctx context.Context) ([]Repair, error) {
 	return found, err
 }
 
-// lateMost is for how long a holder out of sight may be late before what it left is
-// cleared, whether or not somebody wants its slot: its warden has ended the worker.
-const lateMost = time.Minute
-
 // Follow has the end of all live claims seen whose holders can be seen, by whomever they
 // were taken: what one that dies leaves is cleared at once, and makes room.
 func (d *Dispatcher) Follow(ctx context.Context) error {
 	live, err := d.Claims.Live(ctx)
 	for _, c := range live {
-		near := !c.Holder.Process.IsZero() && !c.Holder.Process.Far()
-		if near || c.Warden && c.Left < -lateMost {
+		p := c.Holder.Process
+		if !p.IsZero() && (!p.Far() || c.Warden && claim.Late(c)) {
 			d.watch(c)
 		}
 	}

@@ -82,7 +82,7 @@ func TestFollow(t *testing.T) {
 	if got := follows(); !got[near] || got[far] {
 		t.Errorf("%v is followed; want %s alone", got, near)
 	}
-	b.clock.Advance(time.Minute + lateMost + time.Second)
+	b.clock.Advance(time.Minute + claim.LateMost + time.Second)
 	if got := follows(); !got[far] {
 		t.Errorf("%v is followed; want %s, too", got, far)
 	}
