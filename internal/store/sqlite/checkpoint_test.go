@@ -4,10 +4,12 @@ import (
 	"context"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/oneslot/oneslot/internal/queue"
+	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // In a flood of large deliveries, of which no pause lets the -wal begin anew, it
@@ -46,5 +48,46 @@ func TestFloodKeepsWALShort(t *testing.T) {
 	}
 	if err != nil || waiting != deliveries {
 		t.Errorf("%d of %d events, %v", waiting, deliveries, err)
+	}
+}
+
+// Whoever writes for long makes the -wal longer before it is full. What is behind its
+// end is nothing to whoever reads it anew, as after a crash.
+func TestRoomBehindTheWALIsEmpty(t *testing.T) {
+	s := fresh(t)
+	for i := range manyCommits + 20 {
+		if err := s.Note(t.Context(), slot.Decision{Ref: ref(1 + i), Reason: "n"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fi, err := os.Stat(s.path + "-wal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if room := fi.Size() - s.w.logged; room < ahead/4-8*frame || room > ahead+ahead/4 {
+		t.Errorf("%d of %d bytes are used", s.w.logged, fi.Size())
+	}
+	crashed := t.TempDir()
+	for _, end := range []string{"", "-wal"} {
+		data, err := os.ReadFile(s.path + end)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(crashed, "oneslot.db"+end), data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := Open(filepath.Join(crashed, "oneslot.db"), s.opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close() //nolint:errcheck
+	for i := range manyCommits + 20 {
+		if d, err := again.Decisions(t.Context(), ref(1+i)); err != nil || len(d) != 1 {
+			t.Fatalf("of %v there is %v, %v", ref(1+i), d, err)
+		}
+	}
+	if err := again.Verify(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -234,6 +234,10 @@ type writer struct {
 	// it does not.
 	mover *conn
 	moved chan struct{}
+	// log is the -wal, to make it longer; logged is up to where it was in use after
+	// our last commit.
+	log    *os.File
+	logged int64
 }
 
 func (w *writer) close() {
@@ -267,6 +271,7 @@ func (w *writer) transact(ops []*op) (begun bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	w.widen()
 	err = t.newEnough()
 	for i := 0; err == nil && i < len(ops); i++ {
 		err = ops[i].fn(t)
