@@ -31,6 +31,13 @@ func (a *App) open() error {
 	return nil
 }
 
+// Writing is for a verb that is about to claim: what its step needs is opened beside it.
+func (a *App) Writing() {
+	if s, ok := a.Store.(interface{ Writing() }); ok {
+		s.Writing()
+	}
+}
+
 func remoteOf(cfg *config.Config, clk clock.Clock) (*remote.Store, error) {
 	return remote.Open(cfg.Store.V, remote.Options{Dir: cfg.StateDir(), Boot: clk.BootID(), Token: cfg.APIToken()})
 }

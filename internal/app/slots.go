@@ -83,15 +83,17 @@ const askMost = 5 * time.Second
 func (f forges) slots(ctx context.Context, repo string) (string, error) {
 	host, path, _ := strings.Cut(repo, "/")
 	owner, _, _ := strings.Cut(path, "/")
-	strange, err := f.names.Strange(ctx, repo)
-	if err != nil {
-		return "", err
-	}
-	if client, ok := f.at[host]; ok && strange {
-		ask, cancel := context.WithTimeout(ctx, askMost)
-		defer cancel()
-		if r, err := client.Repo(transport.ForOwner(ask, owner), repo); err == nil && r.Slots != "" {
-			return r.Slots, nil
+	if client, ok := f.at[host]; ok {
+		strange, err := f.names.Strange(ctx, repo)
+		if err != nil {
+			return "", err
+		}
+		if strange {
+			ask, cancel := context.WithTimeout(ctx, askMost)
+			defer cancel()
+			if r, err := client.Repo(transport.ForOwner(ask, owner), repo); err == nil && r.Slots != "" {
+				return r.Slots, nil
+			}
 		}
 	}
 	return f.names.CanonicalRepo(ctx, repo)

@@ -97,6 +97,7 @@ func (c *cli) doClaim(cmd *cobra.Command, words []string, o claimOptions) (err e
 	if err != nil {
 		return o.tell(c, refs[0], err)
 	}
+	a.Writing()
 	gates, err := a.Admission(false, "")
 	if err != nil {
 		return o.tell(c, refs[0], err)

@@ -28,28 +28,24 @@ func (d Dir) EventsPath() string { return filepath.Join(d.path, "events.json") }
 func (d Dir) ResultPath() string { return filepath.Join(d.path, "result.json") }
 
 // WriteEvents stores what the worker is told, as JSON made by the caller.
-func (d Dir) WriteEvents(events []byte) error { return d.write("events.json", events, false) }
+func (d Dir) WriteEvents(events []byte) error { return d.write("events.json", events) }
 
 // Keep puts a file for the worker into the folder and returns its path.
 func (d Dir) Keep(name string, data []byte) (string, error) {
 	if err := checkName(name); err != nil {
 		return "", err
 	}
-	return filepath.Join(d.path, name), d.write(name, data, false)
+	return filepath.Join(d.path, name), d.write(name, data)
 }
 
-// write replaces a file as a whole; when it is durable, its content is on disk
-// before its name is.
-func (d Dir) write(name string, data []byte, durable bool) (err error) {
+// write replaces a file as a whole.
+func (d Dir) write(name string, data []byte) (err error) {
 	path := filepath.Join(d.path, name)
 	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil && durable {
-		err = f.Sync()
-	}
 	if e := f.Close(); err == nil {
 		err = e
 	}
@@ -57,17 +53,17 @@ func (d Dir) write(name string, data []byte, durable bool) (err error) {
 		os.Remove(path + ".tmp")
 		return err
 	}
-	// The folder is not synced: a machine that goes down may lose the new name,
-	// but never shows half a file, and takes the run's tree with it.
+	// Nothing is synced: a machine that goes down may lose it or show half of it, and
+	// takes the run's tree with it.
 	return os.Rename(path+".tmp", path)
 }
 
-func (d Dir) writeJSON(name string, v any, durable bool) error {
+func (d Dir) writeJSON(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	return d.write(name, append(data, '\n'), durable)
+	return d.write(name, append(data, '\n'))
 }
 
 // read returns a file that a stranger may have put there: it follows no link,

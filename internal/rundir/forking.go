@@ -9,7 +9,14 @@ import (
 
 // Forking notes that a worker is about to be forked. Until then a run that dies has
 // tried nothing. It is not synced: it means nothing in another boot.
-func (d Dir) Forking() error { return os.WriteFile(filepath.Join(d.path, "forking"), nil, 0o600) }
+func (d Dir) Forking() error {
+	mark := filepath.Join(d.path, "forking")
+	// A second name of a file that is there costs less than a new one.
+	if err := os.Link(filepath.Join(d.path, "lock"), mark); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return os.WriteFile(mark, nil, 0o600)
+}
 
 // Forked reports whether a worker may have been forked in the present boot.
 func (d Dir) Forked() bool {

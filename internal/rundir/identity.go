@@ -28,7 +28,7 @@ const identityMax = 64 << 10
 
 // WriteIdentity replaces the run's identity. It is not synced: it means nothing
 // in another boot.
-func (d Dir) WriteIdentity(id Identity) error { return d.writeJSON("identity.json", id, false) }
+func (d Dir) WriteIdentity(id Identity) error { return d.writeJSON("identity.json", id) }
 
 // Identity reads the run's identity.
 func (d Dir) Identity() (Identity, error) {

@@ -4,15 +4,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 const outcomeMax = 2 << 20
 
-// WriteOutcome puts the run's end on disk. When it returns, a crash of the
-// machine does not lose it.
-func (d Dir) WriteOutcome(out slot.Outcome) error { return d.writeJSON("outcome.json", out, true) }
+// WriteOutcome notes the run's end. From then on an end of this process does not lose it.
+func (d Dir) WriteOutcome(out slot.Outcome) error { return d.writeJSON("outcome.json", out) }
+
+// SyncOutcome puts the run's end on disk. When it returns, a crash of the machine does
+// not lose it.
+func (d Dir) SyncOutcome() error {
+	f, err := os.OpenFile(filepath.Join(d.path, "outcome.json"), os.O_RDONLY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
 
 // Outcome reads the run's end. The error matches fs.ErrNotExist if the run left
 // none.

@@ -3,6 +3,7 @@ package supervise
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/failpoint"
@@ -16,12 +17,16 @@ const (
 	drainHeld = time.Second
 	drainFree = 10 * time.Second
 
+	// storeSoon is how long the outcome may be in memory alone for the store to take it.
+	storeSoon = 20 * time.Millisecond
+
 	// releaseIdle bounds the trying for a claim under which nothing ran: it is
 	// proved dead as soon as we are.
 	releaseIdle = 2 * time.Second
 )
 
-// settle writes the outcome down, and only then gives the claim back.
+// settle writes the outcome down, and only then gives the claim back. With that the
+// store has it on disk; if it does not take it at once, we have.
 func (r *run) settle() (Report, error) {
 	if r.io != nil {
 		r.io.drain(drainHeld)
@@ -43,6 +48,8 @@ func (r *run) settle() (Report, error) {
 		}
 	}
 	failpoint.Hit(failpoint.AfterOutcome)
+	slow := time.AfterFunc(storeSoon, r.sync)
+	defer slow.Stop()
 	pending := false
 	err := r.release(out)
 	switch {
@@ -60,9 +67,12 @@ func (r *run) settle() (Report, error) {
 		defer cancel()
 		if err := r.Journal.TreeGone(call, r.Claim.Run, out); err == nil {
 			r.leave()
+		} else {
+			r.sync()
 		}
 	default:
 		pending = true
+		r.sync()
 		r.say("ended, but the release could not be written; whoever comes next finds the outcome: %v", err)
 	}
 	if r.io != nil {
@@ -124,6 +134,13 @@ func (r *run) release(out slot.Outcome) error {
 				return err
 			}
 		}
+	}
+}
+
+// sync puts the outcome on disk, for whoever may have to find it there.
+func (r *run) sync() {
+	if err := r.dir.SyncOutcome(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Log.Warn("the outcome may not be on disk", "run", r.Claim.Run, "err", err)
 	}
 }
 

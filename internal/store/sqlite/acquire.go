@@ -139,7 +139,7 @@ func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason,
 	}
 	h, d := req.Holder, claim.Granted(req, 0, displaced, reason, detail)
 	var id, seq int64
-	ok, err := t.one(`INSERT INTO slot (slug, ref, fence, live, seq, said, claim, token, program, kind, phase, host, boot, ns, pid,
+	n, err := t.count(`INSERT INTO slot (slug, ref, fence, live, seq, said, claim, token, program, kind, phase, host, boot, ns, pid,
 			ticks, holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires, also)
 		SELECT ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 		WHERE NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?))
@@ -150,16 +150,18 @@ func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason,
 			uid = excluded.uid, path = excluded.path, command = excluded.command, run = excluded.run, dir = excluded.dir,
 			warden = excluded.warden, bound = excluded.bound, ttl = excluded.ttl, grace = excluded.grace, began = excluded.began,
 			deadline = excluded.deadline, since_at = excluded.since_at, renewed_at = excluded.renewed_at,
-			expires = excluded.expires, stop = '', ended_at = 0, outcome = '', asked = '', also = excluded.also `+cond+`
-		RETURNING id, seq, fence`,
-		[]any{req.Ref.Slug(), req.Ref.String(), max(min(t.ms(), maxFence), floor), saying(d), req.Key.Claim, claim.HashToken(req.Key.Token),
-			level(), string(req.Kind), string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID,
-			int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound,
-			int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot + ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(), alsoText(req),
-			req.Ref.String(), req.Ref.Repo()},
-		&id, &seq, &d.Fence)
+			expires = excluded.expires, stop = '', ended_at = 0, outcome = '', asked = '', also = excluded.also `+cond,
+		req.Ref.Slug(), req.Ref.String(), max(min(t.ms(), maxFence), floor), saying(d), req.Key.Claim, claim.HashToken(req.Key.Token),
+		level(), string(req.Kind), string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID,
+		int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound,
+		int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot+ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(), alsoText(req),
+		req.Ref.String(), req.Ref.Repo())
+	if err != nil || n == 0 {
+		return g, err
+	}
+	_, err = t.one("SELECT id, seq, fence FROM slot WHERE slug = ?", []any{req.Ref.Slug()}, &id, &seq, &d.Fence)
 	switch {
-	case err != nil || !ok:
+	case err != nil:
 		return g, err
 	case d.Fence > maxFence:
 		return g, fmt.Errorf("the fence of %s has no number left", req.Ref)

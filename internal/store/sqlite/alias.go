@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -52,18 +51,11 @@ func (s *Store) Alias(ctx context.Context, host, id, name string) (canonical str
 
 // knownAs answers what is on record already; empty if there is something to note.
 func (s *Store) knownAs(ctx context.Context, host, id, name string) (canonical string, err error) {
-	db, ok, err := s.reader(ctx)
-	if err != nil || !ok || s.read.old() {
-		return "", err
-	}
-	err = db.QueryRowContext(ctx, `SELECT r.canonical FROM repo r JOIN alias a ON a.name = r.current AND a.canonical = r.canonical
+	_, err = s.noted(ctx, `SELECT r.canonical FROM repo r JOIN alias a ON a.name = r.current AND a.canonical = r.canonical
 		WHERE r.host = ? AND r.id = ? AND r.current = ?
 			AND NOT EXISTS (SELECT 1 FROM repo o WHERE o.canonical = r.canonical AND o.current <> r.current)`,
-		host, id, name).Scan(&canonical)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return canonical, s.unknown("read", err)
+		[]any{host, id, name}, &canonical)
+	return canonical, err
 }
 
 // keeper is the name whose slots a repository has that turns up under another's.
@@ -121,39 +113,20 @@ func (t *tx) part(canonical string) error {
 // bore last, the name repo; repo itself, in lower case, if none is known to have.
 func (s *Store) Canonical(ctx context.Context, repo string) (canonical string, err error) {
 	canonical = strings.ToLower(repo)
-	db, ok, err := s.reader(ctx)
-	if err != nil || !ok || s.read.old() {
-		return canonical, err
-	}
-	err = db.QueryRowContext(ctx, "SELECT canonical FROM alias WHERE name = ?", canonical).Scan(&canonical)
-	if errors.Is(err, sql.ErrNoRows) {
-		return canonical, nil
-	}
-	return canonical, s.unknown("read", err)
+	_, err = s.noted(ctx, "SELECT canonical FROM alias WHERE name = ?", []any{canonical}, &canonical)
+	return canonical, err
 }
 
 // Knows reports whether a repository that an id is known of has, or had, the name.
 func (s *Store) Knows(ctx context.Context, repo string) (knows bool, err error) {
-	db, ok, err := s.reader(ctx)
-	if err != nil || !ok || s.read.old() {
-		return false, err
-	}
-	err = db.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM alias WHERE name = ?)", strings.ToLower(repo)).Scan(&knows)
-	return knows, s.unknown("read", err)
+	return s.noted(ctx, "SELECT name FROM alias WHERE name = ?", []any{strings.ToLower(repo)}, &repo)
 }
 
 // Known is the name under which the slots of a repository are kept that Alias was told
 // of; empty if it was not.
 func (s *Store) Known(ctx context.Context, host, id string) (canonical string, err error) {
-	db, ok, err := s.reader(ctx)
-	if err != nil || !ok || s.read.old() {
-		return "", err
-	}
-	err = db.QueryRowContext(ctx, "SELECT canonical FROM repo WHERE host = ? AND id = ?", strings.ToLower(host), id).Scan(&canonical)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return canonical, s.unknown("read", err)
+	_, err = s.noted(ctx, "SELECT canonical FROM repo WHERE host = ? AND id = ?", []any{strings.ToLower(host), id}, &canonical)
+	return canonical, err
 }
 
 // Current is what the repository is called now whose slots are kept under the name

@@ -238,7 +238,7 @@ func (t *tx) want(slotID, asker int64) error {
 // freed is for a slot that nobody holds any more.
 func (t *tx) freed(slotID int64) error {
 	r := row{id: slotID}
-	if _, err := t.one("SELECT waiting FROM slot WHERE id = ?", []any{slotID}, &r.waiting); err != nil {
+	if _, err := t.one("SELECT "+awaited+" FROM slot WHERE id = ?", []any{slotID}, &r.waiting, &r.wanted, &r.deferred); err != nil {
 		return err
 	}
 	return t.free(&r)
@@ -247,14 +247,22 @@ func (t *tx) freed(slotID int64) error {
 // free wakes who waits for a slot just freed, in line or in the queue, and who was
 // refused because of it.
 func (t *tx) free(r *row) error {
-	if err := t.wakeSlot(r.id); err != nil {
-		return err
+	t.woke = true // there is room for others
+	if r.deferred {
+		if err := t.wakeSlot(r.id); err != nil {
+			return err
+		}
 	}
-	if err := t.callHead(r); err != nil {
+	if err := t.callHead(r); err != nil || !r.wanted {
 		return err
 	}
 	return t.wakeWanted(r.id)
 }
+
+// awaited is who may have to be woken when a slot is freed: how many are in line,
+// whether somebody was refused because of it, whether work on it was put off.
+const awaited = `waiting, EXISTS (SELECT 1 FROM want WHERE want.slot = slot.id),
+	EXISTS (SELECT 1 FROM item WHERE item.slot = slot.id AND item.deferred <> 0)`
 
 // wakeWanted has those look again who were refused because of a slot.
 func (t *tx) wakeWanted(slotID int64) error {

@@ -1,26 +1,12 @@
 package sqlite
 
-import (
-	"context"
-	"database/sql"
-	"errors"
-)
+import "context"
 
 // Cursor reads what was kept under a key; empty if that is nothing. It is a small
 // memory for how far somebody came, such as who reads a forge.
 func (s *Store) Cursor(ctx context.Context, key string) (text string, err error) {
-	db, ok, err := s.reader(ctx)
-	if err != nil || !ok {
-		return "", err
-	}
-	if s.read.old() {
-		return "", nil
-	}
-	err = db.QueryRowContext(ctx, "SELECT text FROM cursor WHERE key = ?", key).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", nil
-	}
-	return text, s.unknown("read", err)
+	_, err = s.noted(ctx, "SELECT text FROM cursor WHERE key = ?", []any{key}, &text)
+	return text, err
 }
 
 // SetCursor keeps text under a key, for all processes of the store. An empty text

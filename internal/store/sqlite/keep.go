@@ -97,18 +97,21 @@ func (s *Store) Start(ctx context.Context, key claim.Key) (lease claim.Lease, er
 
 func (t *tx) start(key claim.Key) (lease claim.Lease, refused, err error) {
 	var run string
-	var ttl int64
-	ok, err := t.one(`UPDATE slot SET phase = 'running', deadline = ? + ttl, renewed_at = ?, expires = ? + ttl / 1000000
+	var id, ttl int64
+	ok, err := t.one(`SELECT id, run, ttl FROM slot
 		WHERE slug = ? AND claim = ? AND token = ? AND live = 1 AND kind = 'supervised' AND phase = 'starting'
 			AND boot = ? AND began >= ? AND also = '' AND NOT EXISTS (SELECT 1 FROM cover WHERE cover.slot = slot.id) AND NOT EXISTS (SELECT 1 FROM run
-				WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)
-		RETURNING run, ttl`, []any{int64(t.boot), t.ms(), t.ms(), claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token),
-		t.w.s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)}, &run, &ttl)
+				WHERE run.slot = slot.id AND run.tree_gone_at = 0 AND run.id <> slot.run AND run.boot = slot.holder_boot)`,
+		[]any{claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token), t.w.s.opt.Clock.BootID(), int64(t.boot - slot.StartMax)},
+		&id, &run, &ttl)
 	switch {
 	case err != nil:
 		return lease, nil, err
 	case ok:
 		lease = claim.Lease{TTL: time.Duration(ttl), Phase: slot.Running}
+		if err := t.extend(id, lease.TTL, slot.Running); err != nil {
+			return lease, nil, err
+		}
 		return lease, nil, t.started(run)
 	}
 	r, lost, err := t.liveOwned(key)
@@ -166,12 +169,10 @@ func (t *tx) release(key claim.Key, out slot.Outcome) (c slot.Claim, refused, er
 	var r row
 	var ref, also string
 	c = slot.Claim{ID: key.Claim, Ended: true, EndedAt: t.wall.UTC().Truncate(time.Millisecond), Outcome: out}
-	before, between := said(claim.Closed(c, out))
-	ok, err := t.one(`UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = seq + 1, said = ? || path || ? || run
-		WHERE slug = ? AND claim = ? AND token = ? AND live = 1
-		RETURNING id, seq, waiting, ref, kind, fence, path, run, also`,
-		[]any{t.ms(), encode(out), before, between, claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
-		&r.id, &r.seq, &r.waiting, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run, &also)
+	ok, err := t.one("SELECT id, seq, ref, kind, fence, path, run, also, "+awaited+`
+		FROM slot WHERE slug = ? AND claim = ? AND token = ? AND live = 1`,
+		[]any{claim.SlugOf(key.Claim), key.Claim, claim.HashToken(key.Token)},
+		&r.id, &r.seq, &ref, (*string)(&c.Kind), &c.Fence, &c.Holder.Path, &c.Run, &also, &r.waiting, &r.wanted, &r.deferred)
 	if err != nil {
 		return c, nil, err
 	}
@@ -188,10 +189,15 @@ func (t *tx) release(key claim.Key, out slot.Outcome) (c slot.Claim, refused, er
 	if c.Also, err = alsoOf(c.ID, also); err != nil {
 		return c, nil, err
 	}
+	d := claim.Closed(c, out)
+	r.seq++
+	if err := t.exec("UPDATE slot SET live = 0, ended_at = ?, outcome = ?, seq = ?, said = ? WHERE id = ?",
+		t.ms(), encode(out), r.seq, saying(d), r.id); err != nil {
+		return c, nil, err
+	}
 	if err := t.closeRun(c.Run, out); err != nil {
 		return c, nil, err
 	}
-	d := claim.Closed(c, out)
 	if err := t.insert(r.id, r.seq, d); err != nil {
 		return c, nil, err
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,6 +34,31 @@ func (r *reads) judge(ctx context.Context) {
 
 // before is what reads of what step 3 added are to an old file.
 var before = strings.NewReplacer("i.spent", "0", ", also", ", ''")
+
+// noted reads one row of what step 3 of the schema added, and reports whether there
+// was one.
+func (s *Store) noted(ctx context.Context, query string, args []any, dest ...any) (found bool, err error) {
+	if s.writes.Load() {
+		s.busy.Lock()
+		defer s.busy.Unlock()
+		if s.w != nil && s.broken == nil {
+			if err := s.w.same(); err != nil {
+				return false, err
+			}
+			found, err = (&tx{w: s.w}).one(query, args, dest...)
+			return found, s.unknown("read", err)
+		}
+	}
+	db, ok, err := s.reader(ctx)
+	if err != nil || !ok || db.old() {
+		return false, err
+	}
+	err = db.QueryRowContext(ctx, query, args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, s.unknown("read", err)
+}
 
 func openReads(path string) (*reads, error) {
 	db, err := sql.Open("sqlite", dsn(path, "ro", "_pragma=query_only(1)"))

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/slot"
@@ -16,6 +17,8 @@ type row struct {
 	asked   string // the claim that was refused last, since the slot was taken
 	live    bool
 	token   []byte
+
+	wanted, deferred bool // as awaited tells; else unset
 
 	boot     string        // that deadline and began count in
 	began    time.Duration // when it was claimed, boot time
@@ -115,14 +118,7 @@ func encode(o slot.Outcome) string {
 
 // saying joins what makes two decisions equal.
 func saying(d slot.Decision) string {
-	before, between := said(d)
-	return before + d.Path + between + d.Run
-}
-
-// said gives the parts of saying around the path and the run.
-func said(d slot.Decision) (before, between string) {
-	const sep = "\x1f"
-	return string(d.Verdict) + sep, sep + d.Reason + sep + d.Detail + sep
+	return strings.Join([]string{string(d.Verdict), d.Path, d.Reason, d.Detail, d.Run}, "\x1f")
 }
 
 // find reads the slot's row in a transaction.

@@ -21,15 +21,18 @@ func (t *tx) endRun(run string, out slot.Outcome) (ended bool, err error) {
 	if run == "" {
 		return false, nil
 	}
-	var id int64
-	var started bool
-	ended, err = t.one(`UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ?
-		WHERE id = ? AND state <> 'ended' RETURNING slot, started_at <> 0`, []any{encode(out), t.ms(), t.ms(), run}, &id, &started)
+	var n int64
+	var started, works bool
+	ended, err = t.one(`SELECT n, started_at <> 0, EXISTS (SELECT 1 FROM item WHERE item.run = run.id AND item.run <> '')
+		FROM run WHERE id = ? AND state <> 'ended'`, []any{run}, &n, &started, &works)
 	if err != nil || !ended {
 		return false, err
 	}
-	_, err = t.settle(run, out, started)
-	return true, err
+	err = t.exec("UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ? WHERE n = ?", encode(out), t.ms(), t.ms(), n)
+	if err == nil && works {
+		_, err = t.settle(run, out, started)
+	}
+	return err == nil, err
 }
 
 // cleared records the end of a run that its supervisor did not close.

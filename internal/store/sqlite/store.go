@@ -46,6 +46,7 @@ type Store struct {
 	w      *writer     // opened by the first write
 	broken error       // why w could not be opened: it is damaged
 	alone  atomic.Bool // the last commit had one step, and no other process wrote
+	writes atomic.Bool // reads go to w for as long as it is idle
 
 	start sync.Once
 	ops   chan *op

@@ -17,8 +17,8 @@ func (s *Store) Warm(ctx context.Context) {
 }
 
 // Rehearse takes all steps of a run in a transaction that is given up, so that those
-// of a real one find all at hand: statements, pages, memory. Meanwhile nobody else
-// writes, for some milliseconds.
+// of a real one find all at hand: statements, pages, memory, the -wal. Meanwhile nobody
+// else writes, for some milliseconds.
 func (s *Store) Rehearse(ctx context.Context) {
 	_ = s.do(ctx, "rehearse", func(t *tx) error {
 		// Whoever rehearses has or is a daemon, and that moves the -wal into the file.
@@ -27,6 +27,8 @@ func (s *Store) Rehearse(ctx context.Context) {
 		}
 		return errors.Join(t.rehearse(), errGivenUp)
 	})
+	// A process's first commit syncs the folder, too. This one says what is so already.
+	_ = s.do(ctx, "rehearse", func(t *tx) error { return t.exec("UPDATE meta SET boot = boot") })
 }
 
 var errGivenUp = errors.New("it was a rehearsal")

@@ -90,7 +90,7 @@ func (s *Store) direct(o *op) bool {
 		return false
 	}
 	defer s.busy.Unlock()
-	if s.w == nil || s.broken != nil {
+	if s.w == nil || s.broken != nil || s.w.commits < manyCommits {
 		return false
 	}
 	unlock, ok := s.w.tryTurn()
@@ -130,10 +130,7 @@ func (s *Store) writeLoop() {
 func (s *Store) write(ops []*op) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
-	if s.w == nil {
-		s.w, s.broken = s.openWriter()
-	}
-	if s.broken == nil {
+	if s.ready() {
 		s.commit(s.w, ops)
 		s.alone.Store(len(ops) == 1 && s.w.alone)
 		return
@@ -142,6 +139,29 @@ func (s *Store) write(ops []*op) {
 	if !s.w.damaged {
 		s.w, s.broken = nil, nil
 	}
+}
+
+// ready opens what is written on, if it is not open yet, and reports whether it is.
+func (s *Store) ready() bool {
+	if s.w == nil {
+		s.w, s.broken = s.openWriter()
+	}
+	return s.broken == nil
+}
+
+// Writing is for a process that is about to write: the file is opened for that now,
+// beside the caller, and what is read until then waits for it and is read there. A
+// second connection costs as much as the step that is to come.
+func (s *Store) Writing() {
+	s.start.Do(func() {
+		s.busy.Lock()
+		s.writes.Store(true)
+		go func() {
+			s.ready() // the first step tells of a fault, or tries again
+			s.busy.Unlock()
+			s.writeLoop()
+		}()
+	})
 }
 
 // answer ends steps that were not taken.
