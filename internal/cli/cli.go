@@ -34,6 +34,7 @@ type cli struct {
 	config string // --config
 	store  string // --store
 	asked  string // the store that is asked
+	unsaid error  // why a line could not be printed
 }
 
 // Main runs one verb and returns the exit code.
@@ -42,6 +43,9 @@ func Main(args []string, w World) int {
 	root := c.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
+	if err == nil {
+		err = c.unsaid
+	}
 	c.tell(err)
 	return exitCode(err)
 }
@@ -152,4 +156,10 @@ func (c *cli) tell(err error) {
 	}
 }
 
-func (c *cli) printf(w io.Writer, format string, a ...any) { fmt.Fprintf(w, format, a...) }
+// printf prints. What cannot be printed on standard output makes a verb that went well
+// fail at its end.
+func (c *cli) printf(w io.Writer, format string, a ...any) {
+	if _, err := fmt.Fprintf(w, format, a...); err != nil && w == c.Out && c.unsaid == nil {
+		c.unsaid = printed(err)
+	}
+}

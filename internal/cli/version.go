@@ -30,8 +30,9 @@ func (c *cli) versionVerb() *cobra.Command {
 the level of the store's schema that it reads and writes. It reads nothing.
 
 Exit codes:
-  0    always
-  64   wrong usage`,
+  0    it is printed
+  64   wrong usage
+  74   it could not be printed`,
 		Args: c.exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			v := version()
