@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -160,7 +159,6 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 		told = err
 		return rep, o.refusing.tell(c, ref, err)
 	}
-	waitsMost()
 	ttl, grace, err := terms(o.ttl, o.grace, o.graceSet)
 	if err != nil {
 		return fail(err)
@@ -216,10 +214,6 @@ func (c *cli) claimAndRun(cmd *cobra.Command, words, argv []string, o runOptions
 	a.Tidy(ctx, a.Config.Retention) //nolint:errcheck // the run is over; doctor tells what is kept for too long
 	return rep, c.ending(ref, got, err, o.refusing)
 }
-
-// waitsMost has a process that waits most of its life use one processor: each further
-// one costs it threads and memory before it has done anything.
-func waitsMost() { runtime.GOMAXPROCS(1) }
 
 // ending turns the end of a run into what the verb returns.
 func (c *cli) ending(ref slot.Ref, rep supervise.Report, err error, o refusing) error {

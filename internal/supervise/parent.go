@@ -17,6 +17,7 @@ type parent struct {
 	mu      sync.Mutex // held from the fork until the child is known
 	waiting map[int]chan syscall.WaitStatus
 	chld    chan os.Signal
+	ready   chan struct{} // closed when ends of children are told
 	done    chan struct{}
 }
 
@@ -25,15 +26,20 @@ func newParent() *parent {
 	p := &parent{
 		waiting: map[int]chan syscall.WaitStatus{},
 		chld:    make(chan os.Signal, 1),
+		ready:   make(chan struct{}),
 		done:    make(chan struct{}),
 	}
-	signal.Notify(p.chld, unix.SIGCHLD)
-	go p.reap()
+	go func() {
+		signal.Notify(p.chld, unix.SIGCHLD) // some 0.2 ms, beside what comes before the first fork
+		close(p.ready)
+		p.reap()
+	}()
 	return p
 }
 
 // close stops reaping.
 func (p *parent) close() {
+	<-p.ready
 	signal.Stop(p.chld)
 	close(p.chld)
 	<-p.done
@@ -87,6 +93,7 @@ func (p *parent) start(j job) (pid int, ended <-chan syscall.WaitStatus, err err
 	if j.Terminal || j.Session {
 		attr.Sys = &syscall.SysProcAttr{Setsid: true, Setctty: j.Terminal, Ctty: j.TTY}
 	}
+	<-p.ready
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pid, err = syscall.ForkExec(j.Path, j.Argv, attr)

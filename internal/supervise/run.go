@@ -77,18 +77,17 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 		parent: newParent(),
 	}
 	defer r.parent.close()
-	// PIPE is caught, not ignored: the worker must not inherit that, and a
-	// reader that went away must not end us.
+	listening := make(chan struct{})
 	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, unix.SIGPIPE)
-	signal.Notify(r.sigs, unix.SIGTERM, unix.SIGUSR1)
-	for _, s := range []os.Signal{unix.SIGINT, unix.SIGHUP, unix.SIGQUIT} {
-		if !signal.Ignored(s) { // as under nohup, or for a shell's background job
-			signal.Notify(r.sigs, s)
-		}
-	}
-	defer signal.Stop(r.sigs)
-	defer signal.Stop(pipe)
+	go func() { // each signal costs a turn of two threads
+		defer close(listening)
+		r.listen(pipe)
+	}()
+	defer func() {
+		<-listening
+		signal.Stop(r.sigs)
+		signal.Stop(pipe)
+	}()
 	failpoint.Hit(failpoint.AfterToken)
 
 	now := s.Clock.Boot()
@@ -102,12 +101,26 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	// step to running, whose lease counts from before the question.
 	r.keep.granted(now, lease)
 	defer r.close()
-	if err := r.open(); err != nil {
+	err := r.open()
+	<-listening
+	if err != nil {
 		r.refuse(noStart(err), err)
 	} else {
 		r.loop(ctx)
 	}
 	return r.settle()
+}
+
+// listen has signals told from now on. PIPE is caught, not ignored: the worker must not
+// inherit that, and a reader that went away must not end us.
+func (r *run) listen(pipe chan<- os.Signal) {
+	signal.Notify(pipe, unix.SIGPIPE)
+	signal.Notify(r.sigs, unix.SIGTERM, unix.SIGUSR1)
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGHUP, unix.SIGQUIT} {
+		if !signal.Ignored(s) { // as under nohup, or for a shell's background job
+			signal.Notify(r.sigs, s)
+		}
+	}
 }
 
 // noStart is how a run ends that an error kept from starting. The record has no use
