@@ -79,7 +79,7 @@ func (a *App) Supervise(ctx context.Context, j standby.Job, warden []string) (su
 func (a *App) spec(j standby.Job) supervise.Spec {
 	return supervise.Spec{
 		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler),
-		State: a.Store.Dir(), Claim: j.Claim, Key: j.Key, Previous: j.Previous,
+		Self: a.Self, State: a.Store.Dir(), Claim: j.Claim, Key: j.Key, Previous: j.Previous,
 		Argv: j.Argv, Env: os.Environ(), Strip: j.Strip, Dir: j.Dir,
 		Timeout: j.Timeout, LogBytes: cmp.Or(j.LogBytes, a.Config.Retention.LogBytes.V),
 		Attempt: j.Attempt, Rule: j.Rule, Tell: a.tell(j.Claim.Run),

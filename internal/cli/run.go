@@ -244,8 +244,8 @@ func supervised(a *app.App, ref slot.Ref, argv []string, ttl, grace time.Duratio
 // spec is the run that goes with a granted claim.
 func (c *cli) spec(a *app.App, g claim.Grant, req claim.Request, argv []string) (supervise.Spec, error) {
 	s := supervise.Spec{
-		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler), State: a.Store.Dir(),
-		Claim: g.Claim, Key: req.Key, Previous: g.Displaced,
+		Store: a.Store, Address: a.Store.Address(), Journal: a.Store, Clock: a.Clock, Log: slog.New(slog.DiscardHandler), Self: a.Self,
+		State: a.Store.Dir(), Claim: g.Claim, Key: req.Key, Previous: g.Displaced,
 		Argv: argv, Env: c.Environ(), Strip: app.Secrets(a.Config),
 		LogBytes: a.Config.Retention.LogBytes.V, Chain: a.Inside, Attempt: 1,
 	}

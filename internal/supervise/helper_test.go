@@ -151,7 +151,7 @@ func supervised(p plan) (int, error) {
 	}
 	spec := Spec{
 		Store: &faulty{db, p.FailRelease, p.FailRenew, p.Moved}, Journal: db, Clock: clk,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), State: state,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Self: self, State: state,
 		Claim: grant.Claim, Key: req.Key, Previous: grant.Displaced,
 		Argv: p.Argv, Env: os.Environ(), Strip: p.Strip, Dir: p.Dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -56,7 +56,7 @@ func (o *ourselves) fork(j job) (slot.Process, error) {
 
 func (o *ourselves) extend(_, _ time.Duration, count func()) { count() }
 
-func (o *ourselves) under() []slot.Process  { return []slot.Process{o.r.self} }
+func (o *ourselves) under() []slot.Process  { return []slot.Process{o.r.Self} }
 func (o *ourselves) except() []slot.Process { return nil }
 func (o *ourselves) collect()               {}
 func (o *ourselves) leave()                 {}

@@ -24,7 +24,6 @@ import (
 type run struct {
 	Spec
 	ctx  context.Context
-	self slot.Process
 	home rundir.Home
 	dir  rundir.Dir
 	path string // of the program
@@ -168,9 +167,6 @@ func (r *run) open() (err error) {
 	if r.path, err = lookup(r.Argv[0], r.Dir, r.Env); err != nil {
 		return err
 	}
-	if r.self, err = proc.Self(); err != nil {
-		return err
-	}
 	if err := proc.Adopt(); err != nil {
 		r.Log.Warn("orphans of the worker will not be seen", "err", err)
 	}
@@ -182,7 +178,7 @@ func (r *run) open() (err error) {
 	}
 	r.id = rundir.Identity{
 		Ref: r.Claim.Ref.String(), Claim: r.Claim.ID, Fence: r.Claim.Fence, UID: os.Getuid(),
-		Boot: r.Clock.BootID(), Grace: r.Claim.Grace, Supervisor: r.self,
+		Boot: r.Clock.BootID(), Grace: r.Claim.Grace, Supervisor: r.Self,
 	}
 	if err := r.dir.WriteIdentity(r.id); err != nil {
 		return fmt.Errorf("the run's folder: %w", err)

@@ -18,6 +18,7 @@ type Spec struct {
 	Journal claim.Journal
 	Clock   clock.Clock
 	Log     *slog.Logger // for the operator; secrets never go there
+	Self    slot.Process // this process, as proc.Self names it
 	State   string       // the folder for runs and registry; absolute
 
 	// Claim is the granted claim. Its Run, Dir, Grace, Warden and Left count.

@@ -202,7 +202,7 @@ func (w *warden) send(m toWarden) error {
 	return err
 }
 
-func (w *warden) under() []slot.Process  { return []slot.Process{w.r.self, w.proc} }
+func (w *warden) under() []slot.Process  { return []slot.Process{w.r.Self, w.proc} }
 func (w *warden) except() []slot.Process { return []slot.Process{w.proc} }
 
 // collect gives the warden a moment to tell how the worker ended. One that is
