@@ -79,17 +79,23 @@ func (d desk) rename(ctx context.Context, p hook.Parsed) error {
 		return d.names.Moved(ctx, m.ID, m.From, m.To)
 	}
 	host, _, _ := strings.Cut(p.Repo.Name, "/")
-	if _, err := d.names.Alias(ctx, host, p.Repo.ID, p.Repo.Name); err != nil {
+	slots, err := d.names.Alias(ctx, host, p.Repo.ID, p.Repo.Name)
+	if err != nil {
 		return err
 	}
 	for i := range p.Events {
 		e := &p.Events[i]
-		repo, err := d.names.CanonicalRepo(ctx, e.Repo)
-		if err != nil {
-			return err
+		repo := slots
+		if p.Repo.ID == "" || e.Repo != p.Repo.Name {
+			if repo, err = d.names.CanonicalRepo(ctx, e.Repo); err != nil {
+				return err
+			}
 		}
-		if e.Repo = repo; !e.Ref.IsZero() {
-			if e.Ref, err = d.names.Canonical(ctx, e.Ref); err != nil {
+		if repo == e.Repo {
+			continue
+		}
+		if e.Repo = repo; !e.Ref.IsZero() { // it is of that repository
+			if e.Ref, err = e.Ref.In(repo); err != nil {
 				return err
 			}
 		}

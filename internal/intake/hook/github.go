@@ -11,8 +11,8 @@ import (
 // gitHub reads what GitHub, Forgejo, Gitea and Gogs send.
 func (r *reading) gitHub(event string, body []byte) error {
 	var m message
-	if err := decode(body, messageKey, &m); err != nil {
-		return err
+	if !skim(body, &m) {
+		return ErrBroken
 	}
 	r.Delivery.Action = mark.Line(m.Action)
 	r.at(m.Repository.ID, m.Repository.path(), m.Repository.HTMLURL)

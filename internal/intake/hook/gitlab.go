@@ -11,8 +11,8 @@ import (
 // send all kinds under one header.
 func (r *reading) gitLab(body []byte) error {
 	var m gitlabMessage
-	if err := decode(body, gitlabKey, &m); err != nil {
-		return err
+	if !skim(body, &m) {
+		return ErrBroken
 	}
 	id, path := m.Project.ID, m.Project.Path
 	if path == "" {

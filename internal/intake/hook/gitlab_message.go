@@ -100,7 +100,7 @@ type project struct {
 	ID         int64  `json:"id"`
 	Path       string `json:"path_with_namespace"`
 	WebURL     string `json:"web_url"`
-	Visibility *int   `json:"visibility_level"` // 20 is public
+	Visibility *int64 `json:"visibility_level"` // 20 is public
 }
 
 // bot reports whether it is the user of an access token: GitLab names those itself
@@ -121,20 +121,4 @@ func (a *attributes) state() string {
 		return a.State
 	}
 	return "open"
-}
-
-// gitlabKey reports whether a key is one of the types above.
-func gitlabKey(_, key []byte) bool {
-	switch string(key) {
-	case "object_kind", "event_name", "user", "project", "object_attributes", "labels", "draft",
-		"work_in_progress", "title", "description", "assignees", "reviewers", "changes", "issue", "merge_request",
-		"id", "commit", "before", "after", "ref", "user_username", "sha", "build_id", "build_name", "build_status",
-		"build_finished_at", "build_allow_failure", "project_id", "path_with_namespace", "old_path_with_namespace",
-		"iid", "action", "state", "author_id", "created_at", "updated_at", "oldrev", "last_commit", "source_branch",
-		"target_branch", "source_project_id", "target_project_id", "note", "noteable_type", "type", "system",
-		"status", "name", "finished_at", "previous", "current", "username", "re_requested", "web_url",
-		"visibility_level":
-		return true
-	}
-	return false
 }

@@ -64,18 +64,18 @@ type thing struct {
 	} `json:"pull_request"`
 
 	// Gogs has these instead of Head and Base.
-	HeadBranch string `json:"head_branch"`
-	BaseBranch string `json:"base_branch"`
-	HeadRepo   *repo  `json:"head_repo"`
-	BaseRepo   *repo  `json:"base_repo"`
+	HeadBranch string  `json:"head_branch"`
+	BaseBranch string  `json:"base_branch"`
+	HeadRepo   *origin `json:"head_repo"`
+	BaseRepo   *origin `json:"base_repo"`
 }
 
 // end is one end of a pull request.
 type end struct {
-	Label string `json:"label"` // Gitea, Forgejo: of a head that is on no branch, empty
-	Ref   string `json:"ref"`
-	Sha   string `json:"sha"`
-	Repo  *repo  `json:"repo"` // null if it is gone
+	Label string  `json:"label"` // Gitea, Forgejo: of a head that is on no branch, empty
+	Ref   string  `json:"ref"`
+	Sha   string  `json:"sha"`
+	Repo  *origin `json:"repo"` // null if it is gone
 }
 
 // comment is a comment or a review; Gitea's reviews have no more than Type and
@@ -106,7 +106,7 @@ type check struct {
 	UpdatedAt   string      `json:"updated_at"`
 	Attempt     int64       `json:"run_attempt"`
 	App         *app        `json:"app"`
-	HeadRepo    *repo       `json:"head_repository"`
+	HeadRepo    *origin     `json:"head_repository"`
 	Suite       *check      `json:"check_suite"`
 	Pulls       []checkPull `json:"pull_requests"`
 }
@@ -115,6 +115,11 @@ type checkPull struct {
 	Number int64 `json:"number"`
 	Head   end   `json:"head"`
 	Base   end   `json:"base"`
+}
+
+// origin is the repository that a branch is in.
+type origin struct {
+	ID int64 `json:"id"`
 }
 
 type repo struct {
@@ -212,48 +217,6 @@ func wip(title string) bool {
 		if len(title) >= len(prefix) && strings.EqualFold(title[:len(prefix)], prefix) {
 			return true
 		}
-	}
-	return false
-}
-
-// messageKey reports whether a key is one of the types above: of the one that it is
-// in, where there are many such, or large ones.
-func messageKey(in, key []byte) bool {
-	switch string(in) {
-	case "user", "owner", "sender", "assignee", "requested_reviewer", "organization":
-		switch string(key) {
-		case "login", "username", "type", "from", "user", "organization": // the last three in changes
-			return true
-		}
-		return false
-	case "repo", "repository", "head_repo", "base_repo", "head_repository":
-		switch string(key) {
-		case "id", "full_name", "name", "owner", "html_url", "private":
-			return true
-		}
-		return false
-	case "head", "base":
-		switch string(key) {
-		case "label", "ref", "sha", "repo":
-			return true
-		}
-		return false
-	case "issue", "pull_request":
-		switch string(key) {
-		case "id", "body", "assignee", "html_url":
-			return false
-		}
-	}
-	switch string(key) {
-	case "action", "number", "issue", "pull_request", "is_pull", "comment", "review", "label", "assignee",
-		"requested_reviewer", "requested_team", "changes", "repository", "sender", "check_run", "check_suite",
-		"workflow_run", "id", "sha", "state", "context", "created_at", "updated_at", "branches", "before", "after", "title",
-		"draft", "merged", "merged_at", "user", "labels", "author_association", "head", "base",
-		"performed_via_github_app", "head_branch", "base_branch", "head_repo", "base_repo", "ref", "repo", "body",
-		"content", "type", "submitted_at", "name", "head_sha", "status", "conclusion", "completed_at", "run_attempt",
-		"app", "head_repository", "pull_requests", "full_name", "owner", "html_url", "private", "login", "username",
-		"slug", "organization", "from":
-		return true
 	}
 	return false
 }

@@ -2,8 +2,6 @@ package hook
 
 import (
 	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -110,21 +108,6 @@ func (r *reading) add(e slot.Event) {
 		}
 	}
 	r.Events = append(r.Events, e)
-}
-
-// decode fills to, which has the keys that keep wants. A value of another type than
-// expected is left out: what is there may do.
-func decode(body []byte, keep keeper, to any) error {
-	text, ok := skim(body, keep)
-	if !ok {
-		return ErrBroken
-	}
-	err := json.Unmarshal(text, to)
-	var odd *json.UnmarshalTypeError
-	if err != nil && !errors.As(err, &odd) {
-		return fmt.Errorf("%w: %w", ErrBroken, err)
-	}
-	return nil
 }
 
 // payload is the JSON text of a body.

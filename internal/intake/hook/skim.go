@@ -3,87 +3,127 @@ package hook
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"math/bits"
+	"reflect"
+	"strconv"
+	"sync"
+	"unicode/utf8"
 )
 
 // Payloads are mostly addresses that nobody asked for. encoding/json would look at
-// each byte of them twice; skim looks once, and leaves it the rest.
+// each byte of them twice, and takes long over the rest.
 
 // maxDepth is how deep JSON may be nested, as in encoding/json.
 const maxDepth = 10_000
 
-// keeper judges a member by its key and by that of the member that it is in, or
-// among the elements of; the latter is empty at the top.
-type keeper func(in, key []byte) bool
-
-// skim returns a JSON text without the members that keep does not want, at any
-// depth. It reports whether the text is valid; invalid UTF-8 is.
-func skim(text []byte, keep keeper) ([]byte, bool) {
-	s := skimmer{in: text, keep: keep, out: make([]byte, 0, 2<<10)}
-	ok := s.value(nil, true)
+// skim fills the struct that to points to from a JSON text. It knows what our types
+// are made of: structs with a json tag at each field, slices, strings, int64 and bool,
+// and pointers to them. A value of another type than expected is left out: what is
+// there may do. It reports whether the text is valid; invalid UTF-8 is.
+func skim(text []byte, to any) bool {
+	s := skimmer{in: text}
+	ok := s.value(reflect.ValueOf(to).Elem())
 	s.space()
-	return s.out, ok && s.at == len(s.in)
+	return ok && s.at == len(s.in)
 }
 
 type skimmer struct {
-	in, out []byte
-	at      int
-	depth   int
-	keep    keeper
+	in    []byte
+	at    int
+	depth int
 }
 
-// value reads the value of a key, and copies it if it is wanted.
-func (s *skimmer) value(of []byte, want bool) bool {
+// value reads a value into to, unless that is invalid: then nobody wants it.
+func (s *skimmer) value(to reflect.Value) bool {
 	s.space()
-	switch from := s.at; s.peek() {
+	from, first := s.at, s.peek()
+	switch first {
 	case '{':
-		return s.nested(of, '}', want)
+		return s.nested('}', place(to, reflect.Struct))
 	case '[':
-		return s.nested(of, ']', want)
+		return s.nested(']', place(to, reflect.Slice))
 	case '"':
-		return s.text() && s.copy(from, want)
-	case 't':
-		return s.word("true") && s.copy(from, want)
-	case 'f':
-		return s.word("false") && s.copy(from, want)
+		if !s.text() {
+			return false
+		}
+		if to = place(to, reflect.String); to.IsValid() {
+			to.SetString(unquote(s.in[from:s.at]))
+		}
+		return true
+	case 't', 'f':
+		if to = place(to, reflect.Bool); to.IsValid() {
+			to.SetBool(first == 't')
+		}
+		return s.word("true") || s.word("false")
 	case 'n':
-		return s.word("null") && s.copy(from, want)
-	default:
-		return s.number() && s.copy(from, want)
+		if to.IsValid() && (to.Kind() == reflect.Pointer || to.Kind() == reflect.Slice) {
+			to.SetZero()
+		}
+		return s.word("null")
 	}
+	if !s.number() {
+		return false
+	}
+	if to = place(to, reflect.Int64); to.IsValid() {
+		if n, err := strconv.ParseInt(string(s.in[from:s.at]), 10, 64); err == nil {
+			to.SetInt(n)
+		}
+	}
+	return true
+}
+
+// place is where a value of a kind goes: to, or what it points to. It is invalid if
+// that is of another kind.
+func place(to reflect.Value, kind reflect.Kind) reflect.Value {
+	switch {
+	case !to.IsValid() || to.Kind() == kind:
+		return to
+	case to.Kind() != reflect.Pointer || to.Type().Elem().Kind() != kind:
+		return reflect.Value{}
+	case to.IsNil():
+		to.Set(reflect.New(to.Type().Elem()))
+	}
+	return to.Elem()
 }
 
 // nested reads an object or an array.
-func (s *skimmer) nested(of []byte, end byte, want bool) bool {
+func (s *skimmer) nested(end byte, to reflect.Value) bool {
 	if s.depth++; s.depth > maxDepth {
 		return false
 	}
-	s.copyByte(s.in[s.at], want)
 	s.at++
 	s.space()
-	copied := false
+	var fields map[string]int
+	switch {
+	case !to.IsValid():
+	case end == '}':
+		fields = fieldsOf(to.Type())
+	default:
+		to.Set(reflect.MakeSlice(to.Type(), 0, 0))
+	}
 	for more := s.peek() != end; more; {
-		wanted, key := want, of
-		if end == '}' {
+		var part reflect.Value
+		switch {
+		case end == '}':
 			from := s.at
 			if s.peek() != '"' || !s.text() {
 				return false
 			}
-			text := s.in[from:s.at]
-			key = text[1 : len(text)-1]
-			if wanted = want && s.wants(of, key); wanted {
-				s.copyByte(',', copied)
-				s.out = append(append(s.out, text...), ':')
+			if fields != nil {
+				part = member(to, fields, s.in[from:s.at])
 			}
 			if s.space(); s.peek() != ':' {
 				return false
 			}
 			s.at++
-		} else {
-			s.copyByte(',', wanted && copied)
+		case to.IsValid():
+			n := to.Len()
+			to.Grow(1)
+			to.SetLen(n + 1)
+			part = to.Index(n)
 		}
-		copied = copied || wanted
-		if !s.value(key, wanted) {
+		if !s.value(part) {
 			return false
 		}
 		s.space()
@@ -95,15 +135,45 @@ func (s *skimmer) nested(of []byte, end byte, want bool) bool {
 	if s.peek() != end {
 		return false
 	}
-	s.copyByte(end, want)
 	s.at++
 	s.depth--
 	return true
 }
 
-// wants judges a key. One with an escape may be any.
-func (s *skimmer) wants(in, key []byte) bool {
-	return s.keep(in, key) || bytes.IndexByte(key, '\\') >= 0
+// member is the field that a key, with its quotes, stands for; invalid if none.
+func member(of reflect.Value, fields map[string]int, key []byte) reflect.Value {
+	i, ok := fields[string(key[1:len(key)-1])]
+	if !ok && bytes.IndexByte(key, '\\') >= 0 {
+		i, ok = fields[unquote(key)]
+	}
+	if !ok {
+		return reflect.Value{}
+	}
+	return of.Field(i)
+}
+
+// unquote is what a valid JSON string says.
+func unquote(text []byte) (s string) {
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return string(text[1 : len(text)-1])
+	}
+	_ = json.Unmarshal(text, &s) // it is valid
+	return s
+}
+
+// known has the fields of structs by their tags; map[string]int by reflect.Type.
+var known sync.Map
+
+func fieldsOf(t reflect.Type) map[string]int {
+	if m, ok := known.Load(t); ok {
+		return m.(map[string]int)
+	}
+	m := map[string]int{}
+	for i := range t.NumField() {
+		m[t.Field(i).Tag.Get("json")] = i
+	}
+	known.Store(t, m)
+	return m
 }
 
 // text reads a string.
@@ -195,14 +265,11 @@ func (s *skimmer) word(w string) bool {
 }
 
 func (s *skimmer) space() {
-	for s.at < len(s.in) && s.in[s.at] <= ' ' {
-		switch s.in[s.at] {
-		case ' ', '\t', '\n', '\r':
-			s.at++
-		default:
-			return
-		}
+	at := s.at
+	for at < len(s.in) && (s.in[at] == ' ' || s.in[at] == '\n' || s.in[at] == '\r' || s.in[at] == '\t') {
+		at++
 	}
+	s.at = at
 }
 
 // peek is the next byte; 0, which begins nothing, at the end.
@@ -211,19 +278,6 @@ func (s *skimmer) peek() byte {
 		return 0
 	}
 	return s.in[s.at]
-}
-
-func (s *skimmer) copy(from int, want bool) bool {
-	if want {
-		s.out = append(s.out, s.in[from:s.at]...)
-	}
-	return true
-}
-
-func (s *skimmer) copyByte(c byte, want bool) {
-	if want {
-		s.out = append(s.out, c)
-	}
 }
 
 func hexDigit(c byte) bool {

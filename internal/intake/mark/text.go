@@ -19,6 +19,9 @@ const (
 // or turn the direction of writing becomes U+FFFD.
 func Line(s string) string {
 	s = strings.Map(func(r rune) rune {
+		if ' ' <= r && r < 0x7f { // most are
+			return r
+		}
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) {
 			return utf8.RuneError
 		}
