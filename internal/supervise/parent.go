@@ -16,9 +16,9 @@ import (
 type parent struct {
 	mu      sync.Mutex // held from the fork until the child is known
 	waiting map[int]chan syscall.WaitStatus
+	closed  bool // nobody is reaped any more
 	chld    chan os.Signal
 	ready   chan struct{} // closed when ends of children are told
-	done    chan struct{}
 }
 
 // newParent starts to reap.
@@ -27,7 +27,6 @@ func newParent() *parent {
 		waiting: map[int]chan syscall.WaitStatus{},
 		chld:    make(chan os.Signal, 1),
 		ready:   make(chan struct{}),
-		done:    make(chan struct{}),
 	}
 	go func() {
 		signal.Notify(p.chld, unix.SIGCHLD) // some 0.2 ms, beside what comes before the first fork
@@ -39,17 +38,20 @@ func newParent() *parent {
 
 // close stops reaping.
 func (p *parent) close() {
-	<-p.ready
-	signal.Stop(p.chld)
-	close(p.chld)
-	<-p.done
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	go func() { // it takes as long as Notify, and nobody needs to wait for it
+		<-p.ready
+		signal.Stop(p.chld)
+		close(p.chld)
+	}()
 }
 
 func (p *parent) reap() {
-	defer close(p.done)
 	for range p.chld {
 		p.mu.Lock()
-		for {
+		for !p.closed {
 			var ws syscall.WaitStatus
 			pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
 			if errors.Is(err, syscall.EINTR) {

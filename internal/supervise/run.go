@@ -28,11 +28,13 @@ type run struct {
 	dir  rundir.Dir
 	path string // of the program
 
-	keep   keeper
-	sigs   chan os.Signal
-	events chan event
-	wishes chan wish // from the socket
-	then   func()    // what waits for the step on its way to be answered
+	keep keeper
+	sigs chan os.Signal
+	// listening is closed when all signals are told; until then nothing is forked.
+	listening chan struct{}
+	events    chan event
+	wishes    chan wish // from the socket
+	then      func()    // what waits for the step on its way to be answered
 
 	lock   *os.File
 	parent *parent
@@ -72,20 +74,21 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	defer cancel()
 	r := &run{
 		Spec: s, ctx: own, home: rundir.In(s.State),
-		sigs: make(chan os.Signal, 8), events: make(chan event, 16), wishes: make(chan wish),
+		sigs: make(chan os.Signal, 8), listening: make(chan struct{}), events: make(chan event, 16), wishes: make(chan wish),
 		parent: newParent(),
 	}
 	defer r.parent.close()
-	listening := make(chan struct{})
 	pipe := make(chan os.Signal, 1)
 	go func() { // each signal costs a turn of two threads
-		defer close(listening)
+		defer close(r.listening)
 		r.listen(pipe)
 	}()
 	defer func() {
-		<-listening
-		signal.Stop(r.sigs)
-		signal.Stop(pipe)
+		go func() {
+			<-r.listening
+			signal.Stop(r.sigs)
+			signal.Stop(pipe)
+		}()
 	}()
 	failpoint.Hit(failpoint.AfterToken)
 
@@ -100,9 +103,7 @@ func Run(ctx context.Context, s Spec) (Report, error) {
 	// step to running, whose lease counts from before the question.
 	r.keep.granted(now, lease)
 	defer r.close()
-	err := r.open()
-	<-listening
-	if err != nil {
+	if err := r.open(); err != nil {
 		r.refuse(noStart(err), err)
 	} else {
 		r.loop(ctx)
@@ -237,6 +238,7 @@ func (r *run) launch() (err error) {
 	if r.unready != nil {
 		return r.unready
 	}
+	<-r.listening
 	if r.log, err = r.dir.OpenLog(r.LogBytes); err != nil {
 		return err
 	}

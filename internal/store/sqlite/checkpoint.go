@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"io"
-	"os"
 )
 
 // A process that writes all the time has the -wal moved into the file beside its
@@ -16,6 +15,8 @@ const (
 	moveAt = 4000
 	// moveLast is when the writer moves them itself after all.
 	moveLast = "16000"
+	// lookAt is after how many pages it is looked how long the -wal is.
+	lookAt = 32
 	// frame is a page in the -wal (https://sqlite.org/walformat.html), ahead how much
 	// room is made behind the last one.
 	frame, ahead = 24 + 4096, 256 * frame
@@ -24,9 +25,10 @@ const (
 // tend has the -wal moved if it has become long. Those who wait for the commit have
 // their answers. What fails here is tried again after the next one.
 func (w *writer) tend() {
-	if w.commits < manyCommits || w.damaged || w.mover == nil && !w.settle() {
+	if w.commits < manyCommits || w.damaged || w.mover == nil && !w.settle() || w.added < lookAt {
 		return
 	}
+	w.added = 0
 	select {
 	case <-w.moved:
 		// Only a -wal that is moved to its end begins anew. What came meanwhile is
@@ -48,7 +50,7 @@ func (w *writer) tend() {
 
 // settle prepares for a long life.
 func (w *writer) settle() bool {
-	c, err := connect(dsn(w.s.path, "rw", ""))
+	c, err := connect(dsn(w.s.path, "rw", syncsAll, ""))
 	if err == nil {
 		_, err = w.conn.exec("PRAGMA wal_autocheckpoint = "+moveLast, nil)
 	}
@@ -63,18 +65,9 @@ func (w *writer) settle() bool {
 // widen makes the -wal longer before it is full. A commit that only writes over what
 // is there changes nothing of the file system's own, which syncs several times as
 // fast. It is called under SQLite's write lock: nobody else adds to the -wal.
-//
-// SQLite has no lock on the -wal itself, so closing it loses none.
 func (w *writer) widen() {
 	if w.mover == nil {
 		return
-	}
-	if w.log == nil {
-		f, err := os.OpenFile(w.s.path+"-wal", os.O_WRONLY, 0)
-		if err != nil {
-			return
-		}
-		w.log = f
 	}
 	// Not Stat: a file whose times were asked for is given new ones by the next write,
 	// which then is synced too.
@@ -103,8 +96,5 @@ func (w *writer) still() {
 	}
 	if w.mover != nil {
 		w.mover.close() //nolint:errcheck // it holds nothing
-	}
-	if w.log != nil {
-		w.log.Close()
 	}
 }

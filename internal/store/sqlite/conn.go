@@ -15,6 +15,7 @@ import (
 type conn struct {
 	c     driver.Conn
 	file  sqlite.FileControl
+	stats sqlite.DBStatus
 	stmts map[string]statement
 	args  []driver.NamedValue
 }
@@ -37,8 +38,10 @@ func connect(dsn string) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{c: dc, stmts: map[string]statement{}}
-	var ok bool
-	if c.file, ok = dc.(sqlite.FileControl); !ok {
+	var files, counts bool
+	c.file, files = dc.(sqlite.FileControl)
+	c.stats, counts = dc.(sqlite.DBStatus)
+	if !files || !counts {
 		return c, fmt.Errorf("a %T is not the connection that was expected", dc)
 	}
 	// The -wal stays when the last process leaves, so that the next one does
@@ -52,6 +55,12 @@ func connect(dsn string) (*conn, error) {
 func (c *conn) version() (int64, error) {
 	v, err := c.file.FileControlDataVersion("main")
 	return int64(v), err
+}
+
+// written is how many pages it has put into the -wal since the last call.
+func (c *conn) written() int {
+	n, _, _ := c.stats.Status(sqlite.DBStatusCacheWrite, true) // it is one that there is
+	return n
 }
 
 func (c *conn) close() error {

@@ -100,7 +100,7 @@ func TestUpgrade_AnOlderProgramTakesNoCoveredSlot(t *testing.T) {
 // write.
 func TestUpgrade_AStoreWithoutCovers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oneslot.db")
-	db, err := sql.Open("sqlite", dsn(path, "rwc", "_pragma=journal_mode(wal)"))
+	db, err := sql.Open("sqlite", dsn(path, "rwc", syncsAll, "_pragma=journal_mode(wal)"))
 	if err != nil {
 		t.Fatal(err)
 	}

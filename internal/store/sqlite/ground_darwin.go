@@ -30,6 +30,9 @@ func owner(fi os.FileInfo) (int, bool) {
 
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 
+// datasync puts what was written to f on disk.
+func datasync(f *os.File) error { return f.Sync() }
+
 func identify(path string) (fileID, error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {

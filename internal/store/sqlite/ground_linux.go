@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -92,6 +93,15 @@ func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 // identify asks for nothing but the number: a file whose times were looked at
 // has finer ones written, through the journal, at its next change (multigrain
 // timestamps, since Linux 6.13), and commits took a seventh longer.
+// datasync puts what was written to f on disk, and its length if that is another one.
+func datasync(f *os.File) error {
+	for {
+		if err := unix.Fdatasync(int(f.Fd())); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
 func identify(path string) (fileID, error) {
 	var stx unix.Statx_t
 	if unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_INO, &stx) == nil {

@@ -179,7 +179,7 @@ func freeze(args []string) error {
 func grip(args []string) error {
 	switch args[1] {
 	case "write":
-		db, err := sql.Open("sqlite", dsn(args[0], "rw", ""))
+		db, err := sql.Open("sqlite", dsn(args[0], "rw", syncsAll, ""))
 		if err != nil {
 			return err
 		}

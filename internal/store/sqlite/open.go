@@ -52,9 +52,10 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if w.file, err = identify(s.path); err != nil {
 		return w, err
 	}
+	_, had := os.Stat(s.path + "-wal")
 	// Small checkpoints: the first process to open the file after all others
 	// are gone reads the whole -wal again.
-	if w.conn, err = connect(dsn(s.path, "rw", "_pragma=wal_autocheckpoint(96)")); err != nil {
+	if w.conn, err = connect(dsn(s.path, "rw", syncsWhole, "_pragma=wal_autocheckpoint(96)")); err != nil {
 		return w, err
 	}
 	if err := w.upgrade(); err != nil {
@@ -69,8 +70,35 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if err != nil {
 		return w, err
 	}
-	w.shm, err = identify(s.path + "-shm")
-	return w, err
+	if w.shm, err = identify(s.path + "-shm"); err != nil {
+		return w, err
+	}
+	return w, w.openLog(had != nil)
+}
+
+// openLog opens the -wal, beside the driver: SQLite has no lock on it that its closing
+// would lose. One that is new must not lose its name.
+func (w *writer) openLog(fresh bool) (err error) {
+	path := w.s.path + "-wal"
+	if w.log, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+		return err
+	}
+	if fi, err := w.log.Stat(); err != nil || idOf(fi) != w.wal {
+		return w.s.replaced("open", path)
+	}
+	if fresh {
+		return syncDir(w.s.Dir())
+	}
+	return nil
+}
+
+// sync puts on disk what was written. If it fails, what was done is seen by others,
+// but may be lost if the machine goes down.
+func (w *writer) sync() error {
+	if err := datasync(w.log); err != nil {
+		return fmt.Errorf("it is done, but may not be on disk: %w", err)
+	}
+	return nil
 }
 
 // build makes a whole new database beside its address and links it into place,
@@ -89,7 +117,7 @@ func (s *Store) build() (err error) {
 			}
 		}
 	}()
-	db, err := sql.Open("sqlite", dsn(tmp, "rw", "_pragma=journal_mode(wal)"))
+	db, err := sql.Open("sqlite", dsn(tmp, "rw", syncsAll, "_pragma=journal_mode(wal)"))
 	if err != nil {
 		return err
 	}

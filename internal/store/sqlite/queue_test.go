@@ -233,7 +233,7 @@ func TestP6_AReleaseWakesWhoWorksTheQueue(t *testing.T) {
 // under the claims that it holds.
 func TestUpgrade_AStoreWithoutAQueue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "oneslot.db")
-	db, err := sql.Open("sqlite", dsn(path, "rwc", "_pragma=journal_mode(wal)"))
+	db, err := sql.Open("sqlite", dsn(path, "rwc", syncsAll, "_pragma=journal_mode(wal)"))
 	if err != nil {
 		t.Fatal(err)
 	}

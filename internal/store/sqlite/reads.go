@@ -61,7 +61,7 @@ func (s *Store) noted(ctx context.Context, query string, args []any, dest ...any
 }
 
 func openReads(path string) (*reads, error) {
-	db, err := sql.Open("sqlite", dsn(path, "ro", "_pragma=query_only(1)"))
+	db, err := sql.Open("sqlite", dsn(path, "ro", syncsAll, "_pragma=query_only(1)"))
 	if err != nil {
 		return nil, err
 	}

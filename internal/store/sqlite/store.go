@@ -48,6 +48,8 @@ type Store struct {
 	alone  atomic.Bool // the last commit had one step, and no other process wrote
 	writes atomic.Bool // reads go to w for as long as it is idle
 
+	syncs sync.WaitGroup // steps that are written, but not yet on disk
+
 	start sync.Once
 	ops   chan *op
 	quit  chan struct{}
@@ -95,9 +97,16 @@ func Open(path string, opt Options) (*Store, error) {
 	return s, nil
 }
 
-func dsn(path, mode, more string) string {
+// The levels of SQLite's own syncing (PRAGMA synchronous): each commit, or only what
+// keeps the file whole.
+const (
+	syncsAll   = 2
+	syncsWhole = 1
+)
+
+func dsn(path, mode string, syncs int, more string) string {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: path}
-	return u.String() + "?mode=" + mode + "&_pragma=busy_timeout(5000)&_pragma=synchronous(2)&" + more
+	return fmt.Sprintf("%s?mode=%s&_pragma=busy_timeout(5000)&_pragma=synchronous(%d)&%s", u.String(), mode, syncs, more)
 }
 
 // Address is the store's address as people write it.

@@ -89,16 +89,25 @@ func (s *Store) direct(o *op) bool {
 	if !s.alone.Load() || !s.busy.TryLock() {
 		return false
 	}
-	defer s.busy.Unlock()
-	if s.w == nil || s.broken != nil || s.w.commits < manyCommits {
+	w := s.w
+	if w == nil || s.broken != nil {
+		s.busy.Unlock()
 		return false
 	}
-	unlock, ok := s.w.tryTurn()
+	unlock, ok := w.tryTurn()
 	if ok {
-		_, o.err = s.w.transact([]*op{o})
+		_, o.err = w.transact([]*op{o})
 		unlock()
-		s.w.tend()
-		s.alone.Store(s.w.alone)
+		w.tend()
+		s.alone.Store(w.alone)
+		s.syncs.Add(1)
+	}
+	s.busy.Unlock()
+	if ok {
+		if o.err == nil {
+			o.err = w.sync()
+		}
+		s.syncs.Done()
 	}
 	return ok
 }
@@ -106,12 +115,16 @@ func (s *Store) direct(o *op) bool {
 // writeLoop is the goroutine that writes what is not done directly.
 func (s *Store) writeLoop() {
 	defer close(s.done)
+	written := make(chan []*op, 1)
+	go s.syncLoop(written)
+	defer close(written)
 	last := 1
 	for {
 		select {
 		case <-s.quit:
 			s.busy.Lock()
 			defer s.busy.Unlock()
+			s.syncs.Wait()
 			if s.w != nil {
 				s.w.close()
 				s.w = nil
@@ -120,18 +133,43 @@ func (s *Store) writeLoop() {
 		case o := <-s.ops:
 			ops := s.gather(o, last)
 			last = len(ops)
-			s.write(ops)
+			s.write(ops, written)
 		}
+	}
+}
+
+// syncLoop puts on disk what was written, all that is there at once, and answers.
+// Meanwhile the next steps are written.
+func (s *Store) syncLoop(written <-chan []*op) {
+	for ops := range written {
+		batches := 1
+		for more := true; more; {
+			select {
+			case next, ok := <-written:
+				if more = ok; ok {
+					ops, batches = append(ops, next...), batches+1
+				}
+			default:
+				more = false
+			}
+		}
+		// Nobody closes it before this is done.
+		answer(ops, s.w.sync())
+		s.syncs.Add(-batches)
 	}
 }
 
 // write commits steps, and opens the file before the first. One that cannot be
 // opened now is tried again by the next step, but not a damaged one.
-func (s *Store) write(ops []*op) {
+func (s *Store) write(ops []*op, written chan<- []*op) {
 	s.busy.Lock()
 	defer s.busy.Unlock()
 	if s.ready() {
-		s.commit(s.w, ops)
+		if done := s.commit(s.w, ops); len(done) > 0 {
+			s.syncs.Add(1)
+			written <- done
+		}
+		s.w.tend()
 		s.alone.Store(len(ops) == 1 && s.w.alone)
 		return
 	}
@@ -164,7 +202,7 @@ func (s *Store) Writing() {
 	})
 }
 
-// answer ends steps that were not taken.
+// answer ends steps.
 func answer(ops []*op, err error) {
 	for _, o := range ops {
 		o.err = err
@@ -200,8 +238,8 @@ func (s *Store) gather(first *op, last int) []*op {
 // commit runs a batch in one transaction. If the database faults in the middle,
 // each step gets a transaction of its own, so that one cannot spoil another. One
 // that could not even begin is not tried again for each: that may take seconds,
-// and others wait for the turn.
-func (s *Store) commit(w *writer, ops []*op) {
+// and others wait for the turn. What failed is answered; the rest is to be synced.
+func (s *Store) commit(w *writer, ops []*op) (done []*op) {
 	unlock, err := w.turn()
 	live := ops[:0]
 	for _, o := range ops {
@@ -211,7 +249,7 @@ func (s *Store) commit(w *writer, ops []*op) {
 	}
 	if len(live) == 0 {
 		unlock()
-		return
+		return nil
 	}
 	begun := false
 	if err == nil {
@@ -227,9 +265,13 @@ func (s *Store) commit(w *writer, ops []*op) {
 	// First the turn, then the answers: whoever has one may be stopped at once.
 	unlock()
 	for i, o := range live {
-		answer([]*op{o}, errs[i])
+		if errs[i] != nil {
+			answer([]*op{o}, errs[i])
+		} else {
+			done = append(done, o)
+		}
 	}
-	w.tend()
+	return done
 }
 
 // writer owns the one connection that writes.
@@ -254,15 +296,19 @@ type writer struct {
 	// it does not.
 	mover *conn
 	moved chan struct{}
-	// log is the -wal, to make it longer; logged is up to where it was in use after
-	// our last commit.
+	// log is the -wal, to sync it and to make it longer; logged is up to where it was
+	// in use when we looked last, and added is how many pages we wrote since.
 	log    *os.File
 	logged int64
+	added  int
 }
 
 func (w *writer) close() {
 	if w.lock != nil {
 		defer w.lock.Close()
+	}
+	if w.log != nil {
+		defer w.log.Close()
 	}
 	if w.damaged {
 		return
@@ -282,7 +328,10 @@ func (w *writer) fault(err error) error {
 	return err
 }
 
-// transact runs the steps between BEGIN IMMEDIATE and COMMIT.
+// transact runs the steps between BEGIN IMMEDIATE and COMMIT. From then on others see
+// them, so who waits for them is woken; they are on disk after the next sync, of
+// whomever: the -wal has all that came before. SQLite syncs it before it moves it into
+// the file (synchronous NORMAL), and leaves it to us when it must be on disk.
 func (w *writer) transact(ops []*op) (begun bool, err error) {
 	if err := w.same(); err != nil {
 		return false, err
@@ -309,6 +358,7 @@ func (w *writer) transact(ops []*op) (begun bool, err error) {
 		w.version = v
 	}
 	w.commits++
+	w.added += w.conn.written()
 	if t.listener != "" {
 		w.listener = t.listener
 	}

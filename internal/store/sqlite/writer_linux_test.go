@@ -43,7 +43,7 @@ func TestBusy_ABatchIsToldAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.close()
-	db, err := sql.Open("sqlite", dsn(s.Path(), "rw", ""))
+	db, err := sql.Open("sqlite", dsn(s.Path(), "rw", syncsAll, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
