@@ -96,14 +96,24 @@ func (p *Pool) Refill() {
 	}
 }
 
-// Close sends the waiting one home. Those that have a job go on.
+// homeMost bounds the wait for one that was sent home.
+const homeMost = 2 * time.Second
+
+// Close sends the waiting one home, and sees it off: it may have the store open. Those
+// that have a job go on.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.closed = true
-	if p.idle != nil {
-		p.idle.Close()
-		p.idle = nil
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	if idle == nil {
+		return
+	}
+	idle.Close()
+	select {
+	case <-idle.ended:
+	case <-time.After(homeMost):
 	}
 }
 

@@ -1,8 +1,6 @@
 package sqlite
 
-import (
-	"io"
-)
+import "io"
 
 // A process that writes all the time has the -wal moved into the file beside its
 // writer, on a connection of its own: in the writer's way all would wait for it. And
@@ -22,8 +20,8 @@ const (
 	frame, ahead = 24 + 4096, 256 * frame
 )
 
-// tend has the -wal moved if it has become long. Those who wait for the commit have
-// their answers. What fails here is tried again after the next one.
+// tend has the -wal moved if it has become long. Nobody waits for that but who writes
+// alone. What fails here is tried again after the next commit.
 func (w *writer) tend() {
 	if w.commits < manyCommits || w.damaged || w.mover == nil && !w.settle() || w.added < lookAt {
 		return

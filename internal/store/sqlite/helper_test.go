@@ -170,7 +170,11 @@ func freeze(args []string) error {
 		if err != nil {
 			return err
 		}
-		return p.Signal(syscall.SIGSTOP)
+		err = p.Signal(syscall.SIGSTOP)
+		if err == nil {
+			time.Sleep(time.Minute) // another thread may take the signal: do not commit before it
+		}
+		return err
 	})
 }
 

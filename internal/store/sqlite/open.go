@@ -52,7 +52,7 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if w.file, err = identify(s.path); err != nil {
 		return w, err
 	}
-	_, had := os.Stat(s.path + "-wal")
+	_, missing := os.Stat(s.path + "-wal")
 	// Small checkpoints: the first process to open the file after all others
 	// are gone reads the whole -wal again.
 	if w.conn, err = connect(dsn(s.path, "rw", syncsWhole, "_pragma=wal_autocheckpoint(96)")); err != nil {
@@ -73,7 +73,7 @@ func (s *Store) openWriter() (w *writer, err error) {
 	if w.shm, err = identify(s.path + "-shm"); err != nil {
 		return w, err
 	}
-	return w, w.openLog(had != nil)
+	return w, w.openLog(missing != nil)
 }
 
 // openLog opens the -wal, beside the driver: SQLite has no lock on it that its closing
