@@ -178,7 +178,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 		}
 		if step := steps.step(); step != 0 {
 			d.Log.Warn("the wall clock was set", "by", step)
-			if err := d.Queue.Shift(ctx, min(step, 0)); err != nil {
+			if err := d.Queue.Shift(ctx, min(step, 0)); err != nil && ctx.Err() == nil {
 				d.Log.Error("the queue's times could not be moved", "err", err)
 			}
 		}
@@ -197,6 +197,7 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 func (d *Dispatcher) rewound(ctx context.Context) {
 	n, err := d.Queue.Rewound(ctx)
 	switch {
+	case ctx.Err() != nil: // we are ending
 	case err != nil:
 		d.Log.Error("the queue's times could not be looked at", "err", err)
 	case n > 0:
