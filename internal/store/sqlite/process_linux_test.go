@@ -107,6 +107,28 @@ func TestC55_FrozenWriterIsKilled(t *testing.T) {
 	}
 }
 
+// Who is about to write reads beside a frozen writer, and then deals with it.
+func TestC55_ReadBesideAFrozenWriter(t *testing.T) {
+	s := fresh(t)
+	if err := s.Hold(context.Background(), slot.Hold{Scope: "nothing"}); err != nil {
+		t.Fatal(err)
+	}
+	j := start(t, "freeze", s.Path())
+	waitStopped(t, j.Process.Pid)
+	s2 := mustOpen(t, s.Path())
+	s2.opt.LockWait = 200 * time.Millisecond
+	s2.Writing()
+	if name, err := s2.Canonical(context.Background(), "github.com/Octo/Hello"); err != nil || name != "github.com/octo/hello" {
+		t.Errorf("read %q, %v", name, err)
+	}
+	if _, err := s2.Acquire(context.Background(), detached(ref(1))); err != nil {
+		t.Error(err)
+	}
+	if name, err := s2.Canonical(context.Background(), "github.com/Octo/Hello"); err != nil || name != "github.com/octo/hello" {
+		t.Errorf("read %q, %v", name, err)
+	}
+}
+
 // A lock kept by anything else is left alone, and its pid is named.
 func TestC55_ForeignLockOwnerIsNamed(t *testing.T) {
 	s := fresh(t)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // readers is how many reads go on at once.
@@ -39,14 +40,19 @@ var before = strings.NewReplacer("i.spent", "0", ", also", ", ''")
 // was one.
 func (s *Store) noted(ctx context.Context, query string, args []any, dest ...any) (found bool, err error) {
 	if s.writes.Load() {
-		s.busy.Lock()
-		defer s.busy.Unlock()
-		if s.w != nil && s.broken == nil {
-			if err := s.w.same(); err != nil {
-				return false, err
+		select {
+		case <-s.opened:
+		case <-time.After(openSoon): // somebody keeps the writers' turn
+		}
+		if s.busy.TryLock() {
+			defer s.busy.Unlock()
+			if s.w != nil && s.broken == nil {
+				if err := s.w.same(); err != nil {
+					return false, err
+				}
+				found, err = (&tx{w: s.w}).one(query, args, dest...)
+				return found, s.unknown("read", err)
 			}
-			found, err = (&tx{w: s.w}).one(query, args, dest...)
-			return found, s.unknown("read", err)
 		}
 	}
 	db, ok, err := s.reader(ctx)

@@ -43,10 +43,11 @@ type Store struct {
 	// busy is kept by who writes: the writer, which the first write starts, or
 	// a caller itself.
 	busy   sync.Mutex
-	w      *writer     // opened by the first write
-	broken error       // why w could not be opened: it is damaged
-	alone  atomic.Bool // the last commit had one step, and no other process wrote
-	writes atomic.Bool // reads go to w for as long as it is idle
+	w      *writer       // opened by the first write
+	broken error         // why w could not be opened: it is damaged
+	alone  atomic.Bool   // the last commit had one step, and no other process wrote
+	writes atomic.Bool   // reads go to w while it is idle
+	opened chan struct{} // closed when w is open, if it was asked for beforehand
 
 	syncs sync.WaitGroup // steps that are written, but not yet on disk
 
@@ -82,7 +83,7 @@ func Open(path string, opt Options) (*Store, error) {
 	if opt.LockWait == 0 {
 		opt.LockWait = 5 * time.Second
 	}
-	s := &Store{path: abs, opt: opt, ops: make(chan *op, batch), quit: make(chan struct{}), done: make(chan struct{})}
+	s := &Store{path: abs, opt: opt, opened: make(chan struct{}), ops: make(chan *op, batch), quit: make(chan struct{}), done: make(chan struct{})}
 	s.line.dir = filepath.Join(s.Dir(), "wait")
 	if err := checkGround(abs); err != nil {
 		return nil, err

@@ -187,6 +187,9 @@ func (s *Store) ready() bool {
 	return s.broken == nil
 }
 
+// openSoon is how long reads wait for that.
+const openSoon = 100 * time.Millisecond
+
 // Writing is for a process that is about to write: the file is opened for that now,
 // beside the caller, and what is read until then waits for it and is read there. A
 // second connection costs as much as the step that is to come.
@@ -197,6 +200,7 @@ func (s *Store) Writing() {
 		go func() {
 			s.ready() // the first step tells of a fault, or tries again
 			s.busy.Unlock()
+			close(s.opened)
 			s.writeLoop()
 		}()
 	})
