@@ -46,18 +46,14 @@ func (h Home) Enter(slug, run string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	// A second name of a file that is there costs less than a new one.
-	if err := os.Link(filepath.Join(h.path, "runs", run, "lock"), path); err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
+	d, err := h.Dir(run)
+	if err == nil {
+		err = d.mark(path)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) { // Leave of another run took the folder
 		return h.Enter(slug, run)
 	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
+	return err
 }
 
 // Leave notes that the run's tree is gone. Leaving twice is harmless.

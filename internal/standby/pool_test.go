@@ -181,6 +181,17 @@ func TestBack_IsGivenAgain(t *testing.T) {
 	ended(t, first)
 }
 
+// When a pool is closed, nobody who waited for a job has the store open any more.
+func TestClose_SeesTheIdleOneOff(t *testing.T) {
+	p, _ := pool(t)
+	p.Refill()
+	idle := p.idle
+	p.Close()
+	if !idle.over() {
+		t.Error("it is still there")
+	}
+}
+
 // A job that was cut off is none: nothing has been started for it.
 func TestReceive_CutOff(t *testing.T) {
 	for _, text := range []string{"", "{", `{"Argv":["true"`} {

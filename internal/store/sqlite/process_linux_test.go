@@ -83,9 +83,10 @@ func TestC55_ManyProcessesMakeTheFile(t *testing.T) {
 	}
 }
 
-// A writer frozen inside its transaction: a stopped process of our own program
-// and user is killed, and its transaction is undone.
-func TestC55_FrozenWriterIsKilled(t *testing.T) {
+// besideFrozen is a store with one hold, which a process that is stopped is about to
+// write to.
+func besideFrozen(t *testing.T) (*Store, *job) {
+	t.Helper()
 	s := fresh(t)
 	if err := s.Hold(context.Background(), slot.Hold{Scope: "nothing"}); err != nil {
 		t.Fatal(err)
@@ -94,6 +95,13 @@ func TestC55_FrozenWriterIsKilled(t *testing.T) {
 	waitStopped(t, j.Process.Pid)
 	s2 := mustOpen(t, s.Path())
 	s2.opt.LockWait = 200 * time.Millisecond
+	return s2, j
+}
+
+// A writer frozen inside its transaction: a stopped process of our own program
+// and user is killed, and its transaction is undone.
+func TestC55_FrozenWriterIsKilled(t *testing.T) {
+	s2, j := besideFrozen(t)
 	if _, err := s2.Acquire(context.Background(), detached(ref(1))); err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +117,7 @@ func TestC55_FrozenWriterIsKilled(t *testing.T) {
 
 // Who is about to write reads beside a frozen writer, and then deals with it.
 func TestC55_ReadBesideAFrozenWriter(t *testing.T) {
-	s := fresh(t)
-	if err := s.Hold(context.Background(), slot.Hold{Scope: "nothing"}); err != nil {
-		t.Fatal(err)
-	}
-	j := start(t, "freeze", s.Path())
-	waitStopped(t, j.Process.Pid)
-	s2 := mustOpen(t, s.Path())
-	s2.opt.LockWait = 200 * time.Millisecond
+	s2, _ := besideFrozen(t)
 	s2.Writing()
 	if name, err := s2.Canonical(context.Background(), "github.com/Octo/Hello"); err != nil || name != "github.com/octo/hello" {
 		t.Errorf("read %q, %v", name, err)

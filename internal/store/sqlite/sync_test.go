@@ -23,6 +23,9 @@ func TestNoAnswerBeforeTheSync(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if !s.alone.Load() {
+				t.Fatal("it is not alone")
+			}
 			s.w.log.Close()
 			errs := make([]error, steps)
 			var all sync.WaitGroup
