@@ -39,6 +39,24 @@ func (s *Store) Revive(ctx context.Context, ref slot.Ref, rule *string) ([]queue
 	return s.items(ctx, post("retry", "/work/retry", wire.Retry{Ref: ref.String(), Rule: rule}))
 }
 
+// Drop ends work that waits or is dead, as queue.Store does; of all refs only for the
+// server's admin.
+func (s *Store) Drop(ctx context.Context, d queue.Drop) ([]queue.Dropped, error) {
+	in := wire.Drop{Dead: d.Ref.IsZero(), Rule: d.Rule, Reason: d.Reason, By: d.By}
+	if !in.Dead {
+		in.Ref = d.Ref.String()
+	}
+	got, err := ask(ctx, s, post("drop", "/work/drop", in), func(w wire.Dropped) bool { return w.Dropped != nil })
+	if err != nil {
+		return nil, err
+	}
+	var out []queue.Dropped
+	for _, w := range got.Dropped {
+		out = append(out, queue.Dropped{Item: w.Item.Item(), Events: w.Events})
+	}
+	return out, nil
+}
+
 func (s *Store) items(ctx context.Context, q question) ([]queue.Item, error) {
 	w, err := ask(ctx, s, q, func(w wire.Work) bool { return w.Work != nil })
 	if err != nil {

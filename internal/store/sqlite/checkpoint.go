@@ -23,7 +23,7 @@ const (
 // tend has the -wal moved if it has become long. Nobody waits for that but who writes
 // alone. What fails here is tried again after the next commit.
 func (w *writer) tend() {
-	if w.commits < manyCommits || w.damaged || w.unsaved.Load() != nil || w.mover == nil && !w.settle() || w.added < lookAt {
+	if w.commits < manyCommits || w.damaged || w.mover == nil && !w.settle() || w.added < lookAt {
 		return
 	}
 	w.added = 0

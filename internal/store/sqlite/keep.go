@@ -227,13 +227,13 @@ func (s *Store) Park(ctx context.Context, key claim.Key, out slot.Outcome) (c sl
 			renewed_at = ?, expires = ?, outcome = ? WHERE id = ?`, t.ms(), expires.UnixMilli(), encode(out), r.id); err != nil {
 			return nil, err
 		}
+		if err := t.note(r, claim.Closed(r.claim, out)); err != nil {
+			return nil, err
+		}
 		if err := t.closeRun(r.claim.Run, out); err != nil {
 			return nil, err
 		}
 		t.woke = true // there is room for others
-		if err := t.note(r, claim.Closed(r.claim, out)); err != nil {
-			return nil, err
-		}
 		if r, err = t.find(claim.SlugOf(key.Claim)); err == nil {
 			c = r.claim
 		}

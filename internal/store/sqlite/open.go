@@ -80,7 +80,7 @@ func (s *Store) openWriter() (w *writer, err error) {
 // would lose. One that is new must not lose its name.
 func (w *writer) openLog(fresh bool) (err error) {
 	path := w.s.path + "-wal"
-	if w.log, err = os.OpenFile(path, os.O_WRONLY, 0); err != nil {
+	if w.log, err = os.OpenFile(path, os.O_RDWR, 0); err != nil {
 		return err
 	}
 	if fi, err := w.log.Stat(); err != nil || idOf(fi) != w.wal {
@@ -90,33 +90,6 @@ func (w *writer) openLog(fresh bool) (err error) {
 		return syncDir(w.s.Dir())
 	}
 	return nil
-}
-
-// sync puts on disk what was written. If it fails, what was done is seen by others,
-// but may be lost if the machine goes down, and so may all that comes after it in the
-// -wal: a system that could not write a page tells of it once and takes it for written
-// (fsync(2)). So nothing is answered, nor written, by this process any more.
-func (w *writer) sync() error {
-	if err := datasync(w.log); err != nil {
-		w.unsaved.CompareAndSwap(nil, &err)
-	}
-	if err := w.unsaved.Load(); err != nil {
-		return w.s.undisked("write", fmt.Errorf("it is done, but may not be on disk: %w", *err))
-	}
-	return nil
-}
-
-// saved is whether all that was written so far could be put on disk.
-func (w *writer) saved() error {
-	if err := w.unsaved.Load(); err != nil {
-		return w.s.undisked("write", fmt.Errorf("what was written before could not be put on disk: %w", *err))
-	}
-	return nil
-}
-
-func (s *Store) undisked(op string, err error) error {
-	return &slot.UnknownError{Op: op, Store: s.Address(), Err: err,
-		Hint: "this process writes nothing any more; see what the kernel says of the disk (dmesg), then start it anew"}
 }
 
 // build makes a whole new database beside its address and links it into place,

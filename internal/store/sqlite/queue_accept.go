@@ -245,6 +245,11 @@ func (t *tx) wish(a *arrival, w queue.Wish, k int, text wishText) (queue.Accepte
 	if err := t.keep(it); err != nil {
 		return answer, err
 	}
+	if it.State == queue.Dead && was != queue.Dead {
+		if err := t.givenUp(it, e.Path, ""); err != nil {
+			return answer, err
+		}
+	}
 	n, err := t.addEvent(a, w, it.ID, p.Rule, state, reason, text.facts)
 	answer.Event.ID = queue.EventID(n)
 	return answer, err

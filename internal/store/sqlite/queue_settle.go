@@ -34,7 +34,24 @@ func (t *tx) settle(run string, out slot.Outcome, started bool) (bool, error) {
 	if err := t.markEvents(w, told, mark, out); err != nil {
 		return false, err
 	}
-	return true, t.save(w)
+	if err := t.save(w); err != nil || mark != queue.MarkDead {
+		return true, err
+	}
+	path := ""
+	_, err = t.one("SELECT path FROM run WHERE id = ?", []any{run}, &path)
+	if err != nil {
+		return false, err
+	}
+	return true, t.givenUp(w, path, run)
+}
+
+// givenUp puts on record that an item is dead now.
+func (t *tx) givenUp(w *work, path, run string) error {
+	r, err := t.find(w.Ref.Slug())
+	if err != nil || r == nil {
+		return err
+	}
+	return t.note(r, w.GivenUp(path, run))
 }
 
 // markEvents has the events that a run was told of end, as its end says.
@@ -61,20 +78,8 @@ func (t *tx) markEvents(w *work, told int64, mark queue.Mark, out slot.Outcome) 
 
 // Revive implements queue.Store.
 func (q *Queue) Revive(ctx context.Context, ref slot.Ref, rule *string) (revived []queue.Item, err error) {
-	cond, args := "i.state = 'dead'", []any(nil)
-	if !ref.IsZero() {
-		cond, args = "s.slug = ?", []any{ref.Slug()}
-	}
-	if rule != nil {
-		cond, args = cond+" AND i.rule = ?", append(args, *rule)
-	}
 	err = q.s.do(ctx, "revive", func(t *tx) error {
-		var list []*work
-		err := t.all("SELECT "+workColumns+workTables+"WHERE "+cond+" ORDER BY i.id", args, func(sc scanner) error {
-			w, err := scanWork(sc)
-			list = append(list, w)
-			return err
-		})
+		list, err := t.meant(ref, rule)
 		if err != nil {
 			return err
 		}
@@ -108,6 +113,81 @@ func (q *Queue) Revive(ctx context.Context, ref slot.Ref, rule *string) (revived
 		return nil, err
 	}
 	return revived, nil
+}
+
+// meant are the items of a ref and a rule (nil: of each); of all refs, the dead ones.
+func (t *tx) meant(ref slot.Ref, rule *string) (list []*work, err error) {
+	cond, args := "i.state = 'dead'", []any(nil)
+	if !ref.IsZero() {
+		cond, args = "s.slug = ?", []any{ref.Slug()}
+	}
+	if rule != nil {
+		cond, args = cond+" AND i.rule = ?", append(args, *rule)
+	}
+	err = t.all("SELECT "+workColumns+workTables+"WHERE "+cond+" ORDER BY i.id", args, func(sc scanner) error {
+		w, err := scanWork(sc)
+		list = append(list, w)
+		return err
+	})
+	return list, err
+}
+
+// Drop implements queue.Store.
+func (q *Queue) Drop(ctx context.Context, d queue.Drop) (dropped []queue.Dropped, err error) {
+	err = q.s.do(ctx, "drop", func(t *tx) error {
+		dropped = nil
+		list, err := t.meant(d.Ref, d.Rule)
+		if err != nil {
+			return err
+		}
+		noted := map[slot.Ref]bool{}
+		for _, w := range list {
+			dec := d.Decision(w.Ref)
+			one, err := t.drop(w, dec)
+			if err != nil {
+				return err
+			}
+			if one.Events > 0 || w.State == queue.Running {
+				dropped = append(dropped, one)
+			}
+			if one.Events == 0 || noted[w.Ref] {
+				continue
+			}
+			r, err := t.find(w.Ref.Slug())
+			if err == nil && r != nil {
+				err = t.note(r, dec)
+			}
+			if err != nil {
+				return err
+			}
+			noted[w.Ref], t.woke = true, true // who waits for the end of an event looks again
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return dropped, nil
+}
+
+// drop ends the events of an item that its present run, if any, was not told of.
+func (t *tx) drop(w *work, d slot.Decision) (one queue.Dropped, err error) {
+	if w.Item.Drop(d.Detail, t.now()) {
+		for _, state := range []string{"waiting", "dead"} { // each in the words of its index
+			n, err := t.count("UPDATE event SET state = 'skipped', reason = ?, ended_at = ? WHERE item = ? AND n > ? AND state = '"+state+"'",
+				because(d.Reason, d.Detail), t.ms(), w.ID, w.Told)
+			if err != nil {
+				return one, err
+			}
+			one.Events += int(n)
+		}
+		if err := t.save(w); err != nil {
+			return one, err
+		}
+	}
+	one.Item = w.Item
+	_, err = t.one("SELECT count(*) FROM event WHERE item = ? AND state = 'waiting'", []any{w.ID}, &one.Item.Waiting)
+	return one, err
 }
 
 // Wake implements queue.Store.

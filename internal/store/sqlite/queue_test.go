@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,47 @@ func (d *desk) claimed(start bool) claim.Request {
 		d.must("start", err)
 	}
 	return req
+}
+
+// That an item was given up is on record, after the end of the run that did it: with
+// its reason, how many runs there were, and what a person can do.
+func TestP10_GivingUpIsOnRecord(t *testing.T) {
+	exit := 3
+	ends := map[string]func(d *desk, req claim.Request, out slot.Outcome) error{
+		"by its supervisor": func(d *desk, req claim.Request, out slot.Outcome) error {
+			_, err := d.s.Release(d.ctx, req.Key, out)
+			return err
+		},
+		"by whoever cleared it": func(d *desk, req claim.Request, out slot.Outcome) error {
+			return d.s.TreeGone(d.ctx, req.Run, out)
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t)
+			d.must("no budget", d.s.do(d.ctx, "test", func(t *tx) error {
+				return t.exec("UPDATE item SET policy = json_set(policy, '$.attempts', 1)")
+			}))
+			req := d.claimed(true)
+			d.must("end", end(d, req, slot.Outcome{Result: slot.Failed, Exit: &exit}))
+			if it := d.item(); it.State != queue.Dead {
+				t.Fatalf("%+v; want it dead", it)
+			}
+			list, err := d.s.Decisions(d.ctx, ref(1))
+			d.must("decisions", err)
+			if len(list) < 2 {
+				t.Fatalf("on record: %+v", list)
+			}
+			last, before := list[len(list)-1], list[len(list)-2]
+			if last.Verdict != slot.Skip || last.Reason != queue.ReasonUnresolved || last.Run != req.Run || last.Path != req.Holder.Path ||
+				last.Detail != "exit 3" || !strings.Contains(last.Next, "after a run") || !strings.Contains(last.Next, "oneslot retry") {
+				t.Errorf("on record last: %+v", last)
+			}
+			if before.Verdict != slot.Ended || before.Run != req.Run {
+				t.Errorf("on record before it: %+v; want the end of the run", before)
+			}
+		})
+	}
 }
 
 // The end of a run and what it means for its item are one transaction, whichever
@@ -299,6 +341,13 @@ func TestAnItemWithoutEventsComesToRest(t *testing.T) {
 			_, _, err := d.q.AcquireFor(d.ctx, req, queue.Begin{Item: d.item().ID, Run: "run-x", Policy: d.item().Policy})
 			return err
 		},
+		"drop": func(d *desk) error {
+			list, err := d.q.Drop(d.ctx, queue.Drop{Ref: ref(1)})
+			if err == nil && len(list) == 0 {
+				err = queue.ErrStale
+			}
+			return err
+		},
 		"revive": func(d *desk) error {
 			list, err := d.q.Revive(d.ctx, ref(1), nil)
 			if err == nil && len(list) == 0 {
@@ -320,6 +369,39 @@ func TestAnItemWithoutEventsComesToRest(t *testing.T) {
 				t.Errorf("picked %+v, %v", looks, err)
 			}
 		})
+	}
+}
+
+// P10: all that is dropped of a ref is one decision, and who works the queue hears of
+// it; where nothing was to be dropped there is none.
+func TestP10_ADropIsOneDecision(t *testing.T) {
+	d := newDesk(t)
+	more := arrivalOf(ref(1), 2)
+	more.Wishes[0].Policies[0].Rule = "other"
+	_, err := d.q.Accept(d.ctx, more)
+	d.must("accept", err)
+	woken, _, err := d.q.Woken(d.ctx)
+	d.must("woken", err)
+	for again := range 2 {
+		list, err := d.q.Drop(d.ctx, queue.Drop{Ref: ref(1), Path: slot.PathManual, By: "ann@desk", Reason: "done by hand"})
+		d.must("drop", err)
+		if len(list) != 2*(1-again) {
+			t.Errorf("dropped %+v", list)
+		}
+		ds, err := d.s.Decisions(d.ctx, ref(1))
+		d.must("decisions", err)
+		if len(ds) != 1 || ds[0].Count != 1 || ds[0].Verdict != slot.Skip || ds[0].Reason != queue.ReasonDropped ||
+			ds[0].Path != slot.PathManual || ds[0].Detail != "by ann@desk: done by hand" || ds[0].Next == "" {
+			t.Errorf("on record: %+v", ds)
+		}
+	}
+	select {
+	case <-woken:
+	case <-time.After(5 * time.Second):
+		t.Error("nobody was woken")
+	}
+	if due, err := d.q.NextDue(d.ctx, nil, nil); err != nil || !due.IsZero() {
+		t.Errorf("something is due at %v, %v", due, err)
 	}
 }
 

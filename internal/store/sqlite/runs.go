@@ -12,27 +12,29 @@ import (
 // closeRun ends a run whose tree its supervisor has proved to be gone, and settles
 // the work item that it was for.
 func (t *tx) closeRun(run string, out slot.Outcome) error {
-	_, err := t.endRun(run, out)
-	return err
+	return t.endRun(run, out, false)
 }
 
-// endRun is closeRun that reports whether the run was open.
-func (t *tx) endRun(run string, out slot.Outcome) (ended bool, err error) {
+// endRun is closeRun; others: it was not its supervisor that closed it.
+func (t *tx) endRun(run string, out slot.Outcome, others bool) error {
 	if run == "" {
-		return false, nil
+		return nil
 	}
 	var n int64
 	var started, works bool
-	ended, err = t.one(`SELECT n, started_at <> 0, EXISTS (SELECT 1 FROM item WHERE item.run = run.id AND item.run <> '')
+	open, err := t.one(`SELECT n, started_at <> 0, EXISTS (SELECT 1 FROM item WHERE item.run = run.id AND item.run <> '')
 		FROM run WHERE id = ? AND state <> 'ended'`, []any{run}, &n, &started, &works)
-	if err != nil || !ended {
-		return false, err
+	if err != nil || !open {
+		return err
 	}
 	err = t.exec("UPDATE run SET state = 'ended', outcome = ?, ended_at = ?, tree_gone_at = ? WHERE n = ?", encode(out), t.ms(), t.ms(), n)
+	if err == nil && others {
+		err = t.cleared(run, out)
+	}
 	if err == nil && works {
 		_, err = t.settle(run, out, started)
 	}
-	return err == nil, err
+	return err
 }
 
 // cleared records the end of a run that its supervisor did not close.
@@ -54,11 +56,7 @@ func (t *tx) cleared(run string, out slot.Outcome) error {
 // TreeGone implements claim.Journal.
 func (s *Store) TreeGone(ctx context.Context, run string, out slot.Outcome) error {
 	return s.do(ctx, "close run", func(t *tx) error {
-		ended, err := t.endRun(run, out)
-		if err == nil && ended {
-			err = t.cleared(run, out)
-		}
-		if err != nil {
+		if err := t.endRun(run, out, true); err != nil {
 			return err
 		}
 		var id int64

@@ -1,12 +1,12 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -295,8 +295,8 @@ type writer struct {
 	// listener is who is told when something may be due, as of our last look.
 	listener string
 	// damaged: the file is to stay as it is, so the connection is never closed,
-	// which would move the -wal into it. Nor is it if something is unsaved: what the
-	// -wal has is not sure to be what is read from it.
+	// which would move the -wal into it. Nor is it
+	// while the -wal may have a hole on disk.
 	damaged bool
 	// mover moves the -wal into the file; moved is closed when it has, and nil if
 	// it does not.
@@ -307,8 +307,8 @@ type writer struct {
 	log    *os.File
 	logged int64
 	added  int
-	// unsaved is why something could not be put on disk, once and for all.
-	unsaved atomic.Pointer[error]
+	// syncing: who is told of a fault marks it before another is told of none.
+	syncing sync.Mutex
 }
 
 func (w *writer) close() {
@@ -318,7 +318,7 @@ func (w *writer) close() {
 	if w.log != nil {
 		defer w.log.Close()
 	}
-	if w.damaged || w.unsaved.Load() != nil {
+	if w.damaged || w.log != nil && w.holed() {
 		return
 	}
 	w.still()
@@ -341,11 +341,15 @@ func (w *writer) fault(err error) error {
 // whomever: the -wal has all that came before. SQLite syncs it before it moves it into
 // the file (synchronous NORMAL), and leaves it to us when it must be on disk.
 func (w *writer) transact(ops []*op) (begun bool, err error) {
-	if err := cmp.Or(w.saved(), w.same()); err != nil {
+	if err := w.same(); err != nil {
 		return false, err
 	}
 	t, err := w.begin()
 	if err != nil {
+		return false, err
+	}
+	if err := w.mend(); err != nil {
+		t.exec("ROLLBACK") //nolint:errcheck // nothing was written yet
 		return false, err
 	}
 	w.widen()
