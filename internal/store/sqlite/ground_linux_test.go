@@ -216,6 +216,34 @@ func TestC56_EmptyLockFile(t *testing.T) {
 	}
 }
 
+// C56: on a full disk what changes no more than is there goes on: leases are renewed,
+// by a process that leaves its -wal to grow, too.
+func TestC56_FullDiskRenewalsGoOn(t *testing.T) {
+	needRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
+		t.Fatalf("mount: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) //nolint:errcheck
+	s := mustOpen(t, filepath.Join(dir, "oneslot.db"))
+	held := detached(ref(1))
+	if _, err := s.Acquire(t.Context(), held); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2000 {
+		if n == 2*manyCommits {
+			fill, err := os.Create(filepath.Join(dir, "fill"))
+			for err == nil {
+				_, err = fill.Write(make([]byte, 4096))
+			}
+			fill.Close()
+		}
+		if _, err := s.Renew(t.Context(), held.Key); err != nil {
+			t.Fatalf("renewal %d: %v", n, err)
+		}
+	}
+}
+
 // C56: a disk that is full means no start, says so, and leaves a file that
 // works again when there is room.
 func TestC56_FullDisk(t *testing.T) {

@@ -27,7 +27,7 @@ func (s *Store) Rehearse(ctx context.Context) {
 		}
 		return errors.Join(t.rehearse(), errGivenUp)
 	})
-	// A process's first commit syncs the folder, too. This one says what is so already.
+	// The first commit of a process costs more than the next ones. This one says what is so already.
 	_ = s.do(ctx, "rehearse", func(t *tx) error { return t.exec("UPDATE meta SET boot = boot") })
 }
 

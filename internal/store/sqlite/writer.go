@@ -341,6 +341,21 @@ func (w *writer) fault(err error) error {
 // whomever: the -wal has all that came before. SQLite syncs it before it moves it into
 // the file (synchronous NORMAL), and leaves it to us when it must be on disk.
 func (w *writer) transact(ops []*op) (begun bool, err error) {
+	begun, err = w.attempt(ops)
+	if isFull(err) { // what is moved into the file may be written over
+		w.conn.exec("PRAGMA wal_checkpoint(PASSIVE)", nil) //nolint:errcheck
+		begun, err = w.attempt(ops)
+	}
+	return begun, err
+}
+
+// isFull reports that there is no room on the disk.
+func isFull(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_FULL
+}
+
+func (w *writer) attempt(ops []*op) (begun bool, err error) {
 	if err := w.same(); err != nil {
 		return false, err
 	}
