@@ -19,6 +19,7 @@ func workRoutes() []route {
 		do("GET", "/api/v1/deliveries/{delivery}", Read, "The webhook request behind an event", delivery),
 		do("GET", "/api/v1/work", Read, "Work items", work),
 		do("POST", "/api/v1/work/retry", Dispatch, "Give dead or waiting work a fresh budget", retry),
+		do("POST", "/api/v1/work/drop", Admin, "End work that waits or is dead, without a run", drop),
 		do("GET", "/api/v1/why", Read, "Why did it, or did it not, start?", why),
 		stops(do("POST", "/api/v1/stop", Admin, "End the run of a ref", stop)),
 		stops(do("POST", "/api/v1/takeover", Admin, "End the run of a ref, for the head of the line", takeover)),
@@ -138,6 +139,36 @@ func retry(c *call, in wire.Retry) (wire.Work, error) {
 		c.Feed.tell("work", it.Ref)
 	}
 	return wire.FromItems(list), err
+}
+
+func drop(c *call, in wire.Drop) (wire.Dropped, error) {
+	q, err := c.queue()
+	if err != nil {
+		return wire.Dropped{}, err
+	}
+	d := queue.Drop{Rule: in.Rule, Path: slot.PathAPI, By: cmp.Or(in.By, c.who.name), Reason: in.Reason}
+	if in.Dead == (in.Ref != "") {
+		return wire.Dropped{}, usage("name a ref, or say dead")
+	}
+	if !in.Dead {
+		if d.Ref, err = c.ref(in.Ref); err != nil {
+			return wire.Dropped{}, err
+		}
+	}
+	if strings.TrimSpace(in.Reason) == "" {
+		return wire.Dropped{}, usage("to drop work needs a reason")
+	}
+	if err := short(in.Reason, in.By); err != nil {
+		return wire.Dropped{}, err
+	}
+	list, err := q.Drop(c.ctx(), d)
+	for _, one := range list {
+		if one.Events > 0 {
+			c.Log.Info("dropped", "ref", one.Item.Ref, "rule", one.Item.Policy.Rule, "events", one.Events, "by", c.who.name)
+			c.Feed.tell("work", one.Item.Ref)
+		}
+	}
+	return wire.FromDropped(list), err
 }
 
 func why(c *call, in oneRef) (wire.Why, error) {

@@ -47,6 +47,7 @@ type Books interface {
 	Items(ctx context.Context, f queue.Filter) ([]queue.Item, error)
 	Events(ctx context.Context, f queue.Filter) ([]queue.Record, error)
 	Revive(ctx context.Context, ref slot.Ref, rule *string) ([]queue.Item, error)
+	Drop(ctx context.Context, d queue.Drop) ([]queue.Dropped, error)
 }
 
 // Books are those of the store's own queue, or of the daemon that is asked.

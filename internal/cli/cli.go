@@ -97,9 +97,16 @@ func (c *cli) sources(cmd *cobra.Command) config.Sources {
 	return src
 }
 
-// load reads the configuration.
-func (c *cli) load(cmd *cobra.Command) (*config.Config, error) {
-	cfg, err := config.Load(c.sources(cmd))
+// load reads the configuration for a verb that goes by all of it.
+func (c *cli) load(cmd *cobra.Command) (*config.Config, error) { return c.loadFor(cmd, config.Whole) }
+
+// loadFor reads the configuration for a verb's need.
+func (c *cli) loadFor(cmd *cobra.Command, need config.Need) (*config.Config, error) {
+	cfg, err := config.LoadFor(c.sources(cmd), need)
+	var bad *config.Problems
+	if need != config.Whole && errors.As(err, &bad) && bad.InFile() {
+		return nil, fmt.Errorf("%w\n`oneslot --config %s %s` goes without the file; add `--store ADDRESS` if it names one", err, os.DevNull, cmd.Name())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -109,18 +116,20 @@ func (c *cli) load(cmd *cobra.Command) (*config.Config, error) {
 	return cfg, nil
 }
 
-// open gives the configured oneslot. It is not closed: the process is about to
-// exit, every answer is on disk, and closing the last handle would cost a
-// checkpoint that nobody waits for.
-func (c *cli) open(cmd *cobra.Command) (*app.App, error) {
-	cfg, err := c.load(cmd)
+// open gives the configured oneslot to a verb that starts nothing.
+func (c *cli) open(cmd *cobra.Command) (*app.App, error) { return c.openNeeding(cmd, config.Refs) }
+
+func (c *cli) openNeeding(cmd *cobra.Command, need config.Need) (*app.App, error) {
+	cfg, err := c.loadFor(cmd, need)
 	if err != nil {
 		return nil, err
 	}
 	return c.app(cfg)
 }
 
-// app is the oneslot of a configuration.
+// app is the oneslot of a configuration. It is not closed: the process is about to
+// exit, every answer is on disk, and closing the last handle would cost a
+// checkpoint that nobody waits for.
 func (c *cli) app(cfg *config.Config) (*app.App, error) {
 	a, err := app.New(cfg)
 	if err == nil {
@@ -134,7 +143,7 @@ func (c *cli) ref(ctx context.Context, a *app.App, s string) (slot.Ref, error) {
 	return a.Ref(ctx, s)
 }
 
-// openFor is open and ref in one, for verbs about one ref.
+// openFor is open and ref in one, for verbs about one ref that start nothing.
 func (c *cli) openFor(cmd *cobra.Command, s string) (*app.App, slot.Ref, error) {
 	a, err := c.open(cmd)
 	if err != nil {

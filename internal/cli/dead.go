@@ -16,7 +16,8 @@ func (c *cli) deadVerb() *cobra.Command {
 		Short: "List the work that was given up, and why",
 		Long: `Dead lists the work items whose every attempt failed, or that nothing can be run
 for, with the reason. ` + "`oneslot retry REF`" + ` gives one a fresh budget; so does a new
-head, another kind of event, or a person's wish.
+head, another kind of event, or a person's wish. ` + "`oneslot drop REF`" + ` ends it without
+a run.
 
 Exit codes:
   0    shown

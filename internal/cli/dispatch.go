@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -46,7 +47,8 @@ works the queue, or by CMD, which is started as it is given, in this folder.
 
 Without a daemon nobody works the queue; dispatch says so, and --wait works it
 for this ref, in the foreground, until the wish has come to its end. With a
-daemon --wait waits for that.
+daemon --wait waits for that. What the wish waits for is told on standard error,
+whenever that changes.
 
 Exit codes:
   0    it is in the queue; with --wait: a run that ended 0 was told of it
@@ -84,11 +86,15 @@ Exit codes:
 }
 
 func (c *cli) dispatch(cmd *cobra.Command, word string, argv []string, o dispatchOptions) error {
-	a, ref, err := c.openFor(cmd, word)
+	ctx := cmd.Context()
+	a, err := c.openNeeding(cmd, config.Whole)
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
+	ref, err := c.ref(ctx, a, word)
+	if err != nil {
+		return err
+	}
 	w := app.Wish{Ref: ref, Kind: slot.EventKind(o.kind), Path: slot.PathManual, Key: o.key, Note: o.note, Run: argv}
 	if cmd.Flags().Changed("rule") {
 		w.Rule = &o.rule
@@ -156,9 +162,10 @@ func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted [
 			ids = append(ids, acc.Event.ID)
 		}
 	}
-	end := &wishEnd{app: a, ref: ref, ids: ids}
+	end := &wishEnd{app: a, ref: ref, ids: ids, seen: map[int64]string{}, said: map[int64]string{},
+		say: func(s string) { c.printf(c.Err, "oneslot: %s\n", clean(s)) }}
 	if pid == 0 && a.Queue != nil {
-		if err := c.work(cmd, a, ref, end.over); err != nil {
+		if err := c.work(cmd, a, ref, end); err != nil {
 			return err
 		}
 		// A daemon that began meanwhile does the rest.
@@ -182,6 +189,7 @@ func (c *cli) awaitWish(cmd *cobra.Command, a *app.App, ref slot.Ref, accepted [
 		}
 		select {
 		case <-ctx.Done():
+			end.left()
 			return stop()
 		case <-tick.C:
 		}
@@ -195,6 +203,9 @@ type wishEnd struct {
 	ids  []string
 	last []queue.Record // those of them that have ended, or wait for a person
 	work []queue.Item   // the work of the ref, if one of them has not ended
+
+	say        func(string)
+	seen, said map[int64]string // of each work: what it waits for
 }
 
 // over reports whether no event of the wish waits for a run: all have ended, or
@@ -222,18 +233,76 @@ func (w *wishEnd) over(ctx context.Context) (bool, error) {
 	if w.work, err = w.app.Books().Items(ctx, queue.Filter{Ref: w.ref}); err != nil {
 		return false, err
 	}
-	return !slices.ContainsFunc(w.last, func(r queue.Record) bool {
-		return r.State == queue.EventWaiting && w.asking(r) == nil
-	}), nil
+	over := true
+	for _, r := range w.last {
+		if r.State == queue.EventWaiting && w.asking(r) == nil {
+			over = false
+			w.tell(r)
+		}
+	}
+	return over, nil
 }
 
-// asking is the work of an event that waits for a person; nil if it does not. A server
-// tells only the rule of an event: then all work of that rule has to wait so.
+// tell says what an event waits for, if that is not what was said last; and if it was so
+// at the look before: events and work are read one after the other, and looks are short.
+func (w *wishEnd) tell(r queue.Record) {
+	for _, it := range w.work {
+		if !of(it, r) {
+			continue
+		}
+		what := waitsFor(it, r)
+		still := w.seen[it.ID] == what
+		w.seen[it.ID] = what
+		if what == "" || !still || w.said[it.ID] == what {
+			continue
+		}
+		w.said[it.ID] = what
+		line := fmt.Sprintf("%s: its work by %s waits (%s)", w.ref, ruleName(it.Policy), what)
+		if now := w.app.Clock.Wall(); it.State == queue.Pending && it.Due.After(now) {
+			line += "; next look in " + span(it.Due.Sub(now))
+		}
+		w.say(line)
+	}
+}
+
+// waitsFor is what keeps work from a run that is told of an event; empty if nothing does
+// that is worth a word.
+func waitsFor(it queue.Item, r queue.Record) string {
+	switch {
+	case it.State == queue.Running && it.Run != r.Run:
+		return "run " + it.Run + ", which is not told of this wish, has to end"
+	case it.State != queue.Pending, it.Deferred.IsZero() && it.Reason != queue.ReasonRetry && it.Reason != queue.ReasonLater:
+		return ""
+	case it.Attempts > 0:
+		return reasonText(it) + ", after " + times(it.Attempts, "attempt")
+	}
+	return reasonText(it)
+}
+
+// left says what becomes of a wish that nobody waits for any more.
+func (w *wishEnd) left() {
+	line := w.ref.String() + ": no longer waited for; the wish stays in the queue"
+	i := slices.IndexFunc(w.work, func(it queue.Item) bool { return it.State == queue.Running })
+	if i >= 0 {
+		line += ", and run " + w.work[i].Run + " goes on"
+	} else if nobody := unworked(w.app, w.ref); nobody != "" {
+		line += "; " + nobody
+	}
+	w.say(line)
+}
+
+// of reports whether an event is of that work. A server tells only the rule of one.
+func of(it queue.Item, r queue.Record) bool {
+	return r.Item == it.ID || r.Item == 0 && r.Rule == it.Policy.Rule
+}
+
+// asking is the work of an event that waits for a person; nil if it does not. If there
+// is more than one of its rule, all has to wait so.
 func (w *wishEnd) asking(r queue.Record) *queue.Item {
 	var found *queue.Item
 	for i, it := range w.work {
 		switch {
-		case r.Item != 0 && r.Item != it.ID, r.Item == 0 && r.Rule != it.Policy.Rule:
+		case !of(it, r):
 		case it.State == queue.Pending, it.State == queue.Running:
 			return nil
 		case it.State == queue.Idle && it.Reason == queue.ReasonWaiting:
@@ -315,14 +384,15 @@ func (c *cli) verdict(ctx context.Context, w *wishEnd) error {
 }
 
 // work works the queue of a ref in the foreground.
-func (c *cli) work(cmd *cobra.Command, a *app.App, ref slot.Ref, over func(context.Context) (bool, error)) error {
+func (c *cli) work(cmd *cobra.Command, a *app.App, ref slot.Ref, end *wishEnd) error {
 	supervisor, err := c.supervisorArgv(a)
 	if err != nil {
 		return err
 	}
 	ctx, stop := interruptible(cmd.Context())
-	err = a.Work(ctx, supervisor, ref, over)
+	err = a.Work(ctx, supervisor, ref, end.over)
 	if code := stop(); code != nil {
+		end.left()
 		return code
 	}
 	return err

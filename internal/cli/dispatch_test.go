@@ -3,9 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/oneslot/oneslot/internal/app"
+	"github.com/oneslot/oneslot/internal/clock"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -63,9 +66,48 @@ func TestDispatchWait_OverWhenAPersonIsAsked(t *testing.T) {
 		"none":                       {1, nil, false},
 	} {
 		e := queue.Record{Event: slot.Event{ID: "e1"}, Item: c.item, State: queue.EventWaiting}
-		w := &wishEnd{app: &app.App{Queue: books{list: []queue.Record{e}, work: c.work}, Store: named{}}, ids: []string{"e1"}}
+		w := &wishEnd{app: &app.App{Queue: books{list: []queue.Record{e}, work: c.work}, Store: named{}}, ids: []string{"e1"}, seen: map[int64]string{}}
 		if over, err := w.over(t.Context()); err != nil || over != c.want {
 			t.Errorf("%s: over is %v, %v; want %v", name, over, err, c.want)
 		}
+	}
+}
+
+// --wait says what the wish waits for, once for each thing, and nothing of what is over
+// at the next look.
+func TestDispatchWait_TellsWhatItWaitsFor(t *testing.T) {
+	clk := clock.NewManual(time.Unix(1e9, 0))
+	ref, err := slot.ParseCanonical("key:a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := clk.Wall()
+	rule := queue.Policy{Rule: "fix"}
+	due := queue.Item{ID: 1, Policy: rule, State: queue.Pending, Reason: queue.ReasonQuiet, Due: now}
+	held := queue.Item{ID: 1, Policy: rule, State: queue.Pending, Reason: slot.ReasonHeld, Detail: "sh (pid 7) on here", Deferred: now, Due: now.Add(9 * time.Second)}
+	full := queue.Item{ID: 1, Policy: rule, State: queue.Pending, Reason: slot.ReasonCapacity, Deferred: now, Due: now}
+	other := queue.Item{ID: 1, Policy: rule, State: queue.Running, Run: "other"}
+	ours := queue.Item{ID: 1, Policy: rule, State: queue.Running, Run: "ours"}
+	failed := queue.Item{ID: 1, Policy: rule, State: queue.Pending, Reason: queue.ReasonRetry, Detail: "exit 3", Attempts: 1, Due: now.Add(time.Minute)}
+	var got []string
+	w := &wishEnd{ref: ref, ids: []string{"e1"}, seen: map[int64]string{}, said: map[int64]string{}, say: func(s string) { got = append(got, s) }}
+	for _, it := range []queue.Item{due, due, held, due, held, held, held, full, full, held, other, other, ours, ours, other, failed, failed} {
+		e := queue.Record{Event: slot.Event{ID: "e1"}, Item: 1, State: queue.EventWaiting}
+		if it.Run == "ours" {
+			e.Run = "ours"
+		}
+		w.app = &app.App{Clock: clk, Queue: books{list: []queue.Record{e}, work: []queue.Item{it}}}
+		if over, err := w.over(t.Context()); over || err != nil {
+			t.Fatalf("over: %v, %v", over, err)
+		}
+	}
+	want := []string{
+		"key:a: its work by rule fix waits (held: sh (pid 7) on here); next look in 9s",
+		"key:a: its work by rule fix waits (capacity)",
+		"key:a: its work by rule fix waits (run other, which is not told of this wish, has to end)",
+		"key:a: its work by rule fix waits (retry: exit 3, after 1 attempt); next look in 1m",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("said %q\nwant %q", got, want)
 	}
 }

@@ -55,6 +55,9 @@ func verdictText(d slot.Decision, now time.Time) string {
 		}
 	case slot.Skip:
 		word = "skipped"
+		if strings.Contains(d.Next, "dead letters") {
+			word = "given up"
+		}
 	case slot.Unknown:
 		word = "not started"
 	case slot.Ended:

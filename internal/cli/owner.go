@@ -12,6 +12,7 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
+	"github.com/oneslot/oneslot/internal/config"
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/supervise"
 )
@@ -37,7 +38,7 @@ func (c *cli) owner(cmd *cobra.Command, flags keyFlags) (*owner, error) {
 	if err != nil {
 		return nil, c.usage(cmd, err)
 	}
-	o := &owner{key: key, open: func() (*app.App, error) { return c.open(cmd) }}
+	o := &owner{key: key, open: func() (*app.App, error) { return c.openNeeding(cmd, config.Claims) }}
 	if s := c.getenv("ONESLOT_SOCKET"); s != "" && key.Claim == c.getenv("ONESLOT_CLAIM") {
 		o.socket, o.ref = s, c.getenv("ONESLOT_REF")
 		o.open = func() (*app.App, error) { return c.runStore(cmd) }
@@ -49,7 +50,7 @@ func (c *cli) owner(cmd *cobra.Command, flags keyFlags) (*owner, error) {
 // our environment, and another store would say "lost" of a claim that it never
 // knew: so the configured one counts only if the run's folder lies beside it.
 func (c *cli) runStore(cmd *cobra.Command) (*app.App, error) {
-	cfg, err := c.load(cmd)
+	cfg, err := c.loadFor(cmd, config.Claims)
 	if err != nil {
 		return nil, fmt.Errorf("%w: the run's store is not known here: %v", slot.ErrUnknown, err)
 	}

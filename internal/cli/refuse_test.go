@@ -79,7 +79,7 @@ func TestNextFor_EndedRun(t *testing.T) {
 	} {
 		c := &slot.Claim{ID: "c.1", Ref: ref, Kind: slot.Supervised, Run: "r", Fence: 1, Left: time.Minute,
 			Holder: slot.Holder{Process: supervisor}, Dir: leftBy(t, a, dead).Path()}
-		if got := nextFor(a, claim.Slot{Ref: ref, Newest: c}); !strings.HasPrefix(got, want) {
+		if got := nextFor(a, claim.Slot{Ref: ref, Newest: c}, nil, time.Time{}); !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
-	"github.com/oneslot/oneslot/internal/proc"
 	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
@@ -153,6 +152,9 @@ func (c *cli) showStatus(a *app.App, all state) error {
 	daemon := "none: nobody works the queue"
 	if all.daemon != 0 {
 		daemon = fmt.Sprintf("pid %d", all.daemon)
+		if frozen(a, all.daemon) {
+			daemon += ", stopped (SIGSTOP): nothing is taken and nothing starts"
+		}
 	}
 	return table(c.Out, "", [][]string{
 		{"daemon", daemon},
@@ -225,7 +227,7 @@ func stateText(a *app.App, s claim.Slot) string {
 	if reason == slot.ReasonUnseen {
 		words = append(words, "out of sight")
 	}
-	if d == nil && !l.Holder.Process.IsZero() && proc.Look(l.Holder.Process).Stopped {
+	if d == nil && stopped(l) {
 		words = append(words, "its process is stopped (SIGSTOP)")
 	}
 	if s.Hold != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,8 @@ import (
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/claim"
 	"github.com/oneslot/oneslot/internal/ending"
+	"github.com/oneslot/oneslot/internal/proc"
+	"github.com/oneslot/oneslot/internal/queue"
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
@@ -23,8 +26,9 @@ func (c *cli) stopVerb() *cobra.Command {
 		Short: "End what runs on a ref, and wait until it is gone",
 		Long: `Stop asks the run that holds REF to end, and returns when nothing of its
 process tree is left. The run has its grace time between TERM and KILL. It asks
-nothing back and needs no reason; no attempt is spent and no retry follows, but
-who waits in line comes next, unless --hold pauses the ref first.
+nothing back and needs no reason; no attempt is spent and no retry follows. But who
+waits in line comes next, and events that wait in the queue start the ref again, which
+is said, unless --hold pauses the ref first.
 
 A supervisor that is dead or stopped is not waited for: stop takes the slot,
 ends the tree itself, and gives the slot back. So it does with a claim that
@@ -69,7 +73,10 @@ func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) err
 	if hold {
 		c.printf(c.Out, "%s: on hold until `oneslot unhold %s`\n", ref, quote(ref.String()))
 	}
-	return sayLine(ctx, c.Out, a, ref, hold)
+	if err := sayLine(ctx, c.Out, a, ref, hold); err != nil {
+		return err
+	}
+	return sayWork(ctx, c.Out, a, ref)
 }
 
 // notStopped tells a refusal in full, and adds to the rest what to do.
@@ -78,7 +85,7 @@ func (c *cli) notStopped(err error, ref slot.Ref) error {
 	case slot.IsRefusal(err):
 		explain(c.Err, err, inquiry{c.asked, started}, time.Now())
 		return &exitError{exitBusy}
-	case errors.Is(err, slot.ErrNotAllowed):
+	case errors.As(err, new(*proc.NotPermittedError)):
 		return fmt.Errorf("%s: %w; run `oneslot stop %s` as that user", ref, err, quote(ref.String()))
 	}
 	return fmt.Errorf("%s: %w", ref, err)
@@ -97,6 +104,71 @@ func sayLine(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref, hold bo
 		fmt.Fprintf(w, "%s: the head of the line (%d waiting) has its turn\n", ref, look.Waiting)
 	}
 	return nil
+}
+
+// sayWork tells what of the queue follows, when, and how to keep it.
+func sayWork(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref) error {
+	work, err := a.Books().Items(ctx, queue.Filter{Ref: ref})
+	if errors.Is(err, slot.ErrConfig) { // the server has claims alone
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("what waits in the queue could not be read: %w", err)
+	}
+	look, err := a.Store.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	hold := "`oneslot stop --hold " + quote(ref.String()) + "`"
+	if live := look.Live(); live != nil && live.Run != "" && slices.ContainsFunc(work, func(it queue.Item) bool { return it.Run == live.Run }) {
+		fmt.Fprintf(w, "%s: what waited in the queue has started it; %s ends that, and keeps what waits\n", ref, hold)
+		return nil
+	}
+	n, due, now, followed := 0, time.Time{}, a.Clock.Wall(), false
+	for _, it := range work {
+		if it.State == queue.Pending {
+			n += it.Waiting
+			if due.IsZero() || it.Due.Before(due) {
+				due = it.Due
+			}
+			followed = followed || it.Reason == queue.ReasonFollowUp // if nobody else does, by the supervisor of the run before
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	next := "now"
+	if due.After(now) {
+		next = "in " + span(due.Sub(now))
+	}
+	next = "looked at " + next + ", to start it; " + hold + " keeps it from that"
+	switch nobody := unworked(a, ref); {
+	case look.Hold != nil:
+		next = "kept until `oneslot unhold " + quote(look.Hold.Scope) + "`"
+	case nobody != "" && !followed:
+		next = "kept: " + nobody
+	}
+	fmt.Fprintf(w, "%s: %s in the queue: %s\n", ref, waiting(n, "event"), next)
+	return nil
+}
+
+// waiting says that a number of things wait.
+func waiting(n int, of string) string {
+	if n == 1 {
+		return "1 " + of + " waits"
+	}
+	return times(n, of) + " wait"
+}
+
+// beside counts the events that wait for an item beside those that its run is told of.
+func beside(ctx context.Context, a *app.App, it queue.Item) (n int, err error) {
+	waiting, err := a.Books().Events(ctx, queue.Filter{Ref: it.Ref, Rule: &it.Policy.Rule, State: string(queue.EventWaiting)})
+	for _, e := range waiting {
+		if e.Run != it.Run {
+			n++
+		}
+	}
+	return n, err
 }
 
 // isDead reports that a claim is only still on record: the next one takes it.

@@ -50,7 +50,7 @@ func (c *cli) supervisorArgv(a *app.App) ([]string, error) {
 // the daemon goes by the last good one: what a run needs of that comes with the
 // job, and all else is as by default, but that nothing old is dropped. broken says so.
 func (c *cli) openAnyway(cmd *cobra.Command) (a *app.App, broken error, err error) {
-	a, err = c.open(cmd)
+	a, err = c.openNeeding(cmd, config.Whole)
 	if !errors.Is(err, slot.ErrConfig) {
 		return a, nil, err
 	}

@@ -43,7 +43,13 @@ func (c *cli) take(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (
 	req := t.request(refs[0])
 	switch {
 	case t.force: // it passes the gates
-		g, err := c.takeByForce(ctx, a, req, t)
+		g, told, err := c.takeByForce(ctx, a, req, t)
+		if err == nil && !told {
+			err = a.Store.Note(ctx, slot.Decision{
+				Ref: req.Ref, Path: req.Holder.Path, Verdict: slot.Proceed, Reason: slot.ReasonForced, Detail: t.reason,
+				Next: "no gate but hold was asked", Fence: g.Claim.Fence, Run: req.Run,
+			})
+		}
 		if err == nil {
 			err = under(ctx, a, g, req, t.gates) // asks none of them, and tells others
 		}
@@ -153,41 +159,46 @@ func takeAny(ctx context.Context, a *app.App, refs []slot.Ref, t taking) (g clai
 }
 
 // takeByForce passes the line and takes a live holder's slot, but not one that is
-// on hold. Whom it sees is whom it displaces: nobody else who came meanwhile.
-func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t taking) (claim.Grant, error) {
+// on hold. Whom it sees is whom it displaces: nobody else who came meanwhile. told is
+// whether the reason for that is on record with the claim.
+func (c *cli) takeByForce(ctx context.Context, a *app.App, req claim.Request, t taking) (g claim.Grant, told bool, err error) {
 	s, err := a.Store.Look(ctx, req.Ref)
 	if err != nil {
-		return claim.Grant{}, err
+		return g, false, err
 	}
 	req.Head = true
 	live := s.Live()
 	if live == nil || s.Hold != nil || a.Ender().Overtaken(*live) {
-		return a.Taker().Take(ctx, req)
+		g, err = a.Taker().Take(ctx, req)
+		return g, false, err
 	}
 	if live.Run != "" && slices.Contains(a.Inside, live.Run) {
-		return claim.Grant{}, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonInside, Claim: *live, Store: a.Store.Address()}
+		return g, false, &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonInside, Claim: *live, Store: a.Store.Address()}
 	}
 	if d, _, _ := claim.Judge(app.Sight{}, *live); d != nil {
-		return a.Taker().Take(ctx, req)
+		g, err = a.Taker().Take(ctx, req)
+		return g, false, err
 	}
 	if away(a, *live) && !t.now {
 		c.printf(c.Err, "oneslot: %s is held by %s, out of sight from here: waiting until it is released or expires (--now does not wait)\n",
 			req.Ref, clean(live.Who()))
-		return wait(ctx, a, req, t.longest)
+		g, err = wait(ctx, a, req, t.longest)
+		return g, false, err
 	}
 	if err := ending.MayEnd(t.uid, *live); err != nil {
-		return claim.Grant{}, err
+		return g, false, err
 	}
 	refusal := &slot.BusyError{Ref: req.Ref, Reason: slot.ReasonHeld, Claim: *live, Store: a.Store.Address()}
 	yes, err := c.confirm(fmt.Sprintf("%s\nend that and take the slot?", busyLine(refusal)))
 	if err != nil {
-		return claim.Grant{}, err
+		return g, false, err
 	}
 	if !yes {
-		return claim.Grant{}, refusal
+		return g, false, refusal
 	}
 	req.Displace = &claim.Displace{Claim: live.ID, Why: claim.Forced, Detail: t.reason}
-	return a.Taker().Take(ctx, req)
+	g, err = a.Taker().Take(ctx, req)
+	return g, true, err
 }
 
 // away reports that the work under a claim may go on where it cannot be stopped

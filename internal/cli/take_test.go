@@ -27,7 +27,7 @@ func TestTakeByForce_OfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &cli{}
-	_, err := c.takeByForce(t.Context(), a, request(a, ref, slot.Supervised), taking{force: true, uid: os.Geteuid() + 1})
+	_, _, err := c.takeByForce(t.Context(), a, request(a, ref, slot.Supervised), taking{force: true, uid: os.Geteuid() + 1})
 	if !errors.Is(err, slot.ErrNotAllowed) || exitCode(err) != exitNotAllowed {
 		t.Errorf("got %v, want not allowed", err)
 	}

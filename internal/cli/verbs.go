@@ -15,7 +15,7 @@ func (c *cli) groups() []verbGroup {
 			c.runVerb(), c.claimVerb(), c.renewVerb(), c.checkVerb(), c.releaseVerb(), c.guardVerb(), c.onceVerb(),
 		}},
 		{"Look", []*cobra.Command{c.peekVerb(), c.statusVerb(), c.whyVerb(), c.runsVerb(), c.logVerb(), c.deadVerb()}},
-		{"Steer", []*cobra.Command{c.holdVerb(), c.unholdVerb(), c.stopVerb(), c.takeoverVerb(), c.retryVerb()}},
+		{"Steer", []*cobra.Command{c.holdVerb(), c.unholdVerb(), c.stopVerb(), c.takeoverVerb(), c.retryVerb(), c.dropVerb()}},
 		{"Daemon and queue", []*cobra.Command{c.serveVerb(), c.dispatchVerb(), c.rulesVerb()}},
 		{"Set up", []*cobra.Command{c.initVerb(), c.configVerb(), c.doctorVerb(), c.completionVerb(), c.versionVerb()}},
 	}

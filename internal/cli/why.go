@@ -88,9 +88,9 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 		return err
 	}
 	now := a.Clock.Wall()
-	c.printf(c.Out, "%s\n", clean(presently(a, look, len(list), now)))
+	c.printf(c.Out, "%s\n", clean(presently(a, look, len(list)+len(work), now)))
 	for _, it := range work {
-		c.printf(c.Out, "%s\n", clean(workText(a, it, now)))
+		c.printf(c.Out, "%s\n", clean(workText(ctx, a, it, now)))
 	}
 	rows := history(list, runs, now)
 	if len(rows) > 0 {
@@ -99,12 +99,12 @@ func (c *cli) why(ctx context.Context, a *app.App, ref slot.Ref, asJSON bool) er
 			return err
 		}
 	}
-	c.printf(c.Out, "\nnext: %s\n", clean(nextFor(a, look)))
+	c.printf(c.Out, "\nnext: %s\n", clean(nextFor(a, look, work, now)))
 	return nil
 }
 
 // workText is a work item in one sentence.
-func workText(a *app.App, it queue.Item, now time.Time) string {
+func workText(ctx context.Context, a *app.App, it queue.Item, now time.Time) string {
 	what := "its work by " + ruleName(it.Policy)
 	events := times(it.Waiting, "event") + " wait"
 	if it.Waiting == 1 {
@@ -112,17 +112,20 @@ func workText(a *app.App, it queue.Item, now time.Time) string {
 	}
 	switch it.State {
 	case queue.Running:
-		return fmt.Sprintf("%s: run %s is told of it, attempt %d.", what, it.Run, it.Attempts+1)
+		line := fmt.Sprintf("%s: run %s is told of it, attempt %d", what, it.Run, it.Attempts+1)
+		if more, err := beside(ctx, a, it); err == nil && more > 0 {
+			line += "; " + waiting(more, "more event") + " for its end, and will start it again"
+		}
+		return line + "."
 	case queue.Dead:
-		return fmt.Sprintf("%s was given up after %s (%s), %s; `oneslot retry %s` gives it a fresh budget.",
-			what, times(it.Attempts, "attempt"), reasonText(it), events, quote(it.Ref.String()))
+		return fmt.Sprintf("%s was given up after %s (%s), %s.", what, times(it.Attempts, "attempt"), reasonText(it), events)
 	case queue.Pending:
 		look := "it is looked at now"
 		if it.Due.After(now) {
 			look = "next look in " + span(it.Due.Sub(now))
 		}
-		if pid, err := a.Daemon(); err == nil && pid == 0 {
-			look = "no daemon is there to look at it: start `oneslot serve`, or `oneslot dispatch --wait`"
+		if nobody := unworked(a, it.Ref); nobody != "" {
+			look = nobody
 		}
 		line := fmt.Sprintf("%s is pending (%s), %s; %s", what, reasonText(it), events, look)
 		if !it.Deferred.IsZero() {
@@ -151,8 +154,9 @@ func viewDecision(d slot.Decision) decisionView {
 	}
 }
 
-// presently is the state of a slot in one sentence.
-func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
+// presently is the state of a slot in one sentence. records is how much there is on
+// record about it.
+func presently(a *app.App, s claim.Slot, records int, now time.Time) string {
 	ref, line := s.Ref.String(), ""
 	live := s.Live()
 	switch {
@@ -170,7 +174,7 @@ func presently(a *app.App, s claim.Slot, decisions int, now time.Time) string {
 		line = ref + " is held by nobody."
 	case s.InLine(app.Sight{}):
 		line = fmt.Sprintf("%s is free, and the head of its line (%d waiting) has its turn.", ref, s.Waiting)
-	case s.Newest == nil && decisions == 0:
+	case s.Newest == nil && records == 0:
 		line = fmt.Sprintf("%s is free: nobody ever asked for it in %s.", ref, a.Store.Address())
 	case s.Newest == nil:
 		line = ref + " is free: nobody ever had it."
@@ -190,48 +194,4 @@ func refList(refs []slot.Ref) string {
 		names = append(names, r.String())
 	}
 	return strings.Join(names, ", ")
-}
-
-// nextFor says what happens next with a slot, and by whom.
-func nextFor(a *app.App, s claim.Slot) string {
-	ref := quote(s.Ref.String())
-	live := s.Live()
-	if live == nil {
-		switch {
-		case s.Hold != nil:
-			return "nothing starts until `oneslot unhold " + quote(s.Hold.Scope) + "`"
-		case s.Waiting > 0:
-			return "the head of the line starts"
-		}
-		return "whoever asks first gets it"
-	}
-	d, reason, _ := claim.Judge(app.Sight{}, *live)
-	then := "whoever asks then gets it"
-	switch {
-	case s.Hold != nil:
-		then = "nothing starts until `oneslot unhold " + quote(s.Hold.Scope) + "`"
-	case s.Waiting > 0:
-		then = fmt.Sprintf("the head of the line (%d waiting) starts", s.Waiting)
-	}
-	gone := d != nil || a.Ender().Overtaken(*live)
-	over := ended(*live) && live.Kind == slot.Supervised
-	switch {
-	case over && !gone:
-		return "its supervisor gives the slot back, and " + then
-	case gone && s.Hold != nil:
-		return then
-	case over:
-		return "the next one who asks clears what its run left on record, and gets the slot"
-	case gone:
-		return "the next one who asks takes it, after ending what is left of it"
-	case reason == slot.ReasonUnseen:
-		return "it is kept until its holder gives it back, or a person says `oneslot takeover " + ref + " --reason TEXT`"
-	case live.Kind == slot.Waiting:
-		return "it is kept for a person until " + when(live.ExpiresAt) + "; `oneslot takeover " + ref + " --reason TEXT` ends that"
-	case live.StopReason != "":
-		return "its tree is being ended; then " + then
-	case live.Kind == slot.Detached:
-		return "it is kept until it is released or expires; then " + then
-	}
-	return "it is renewed while its worker lives; when that ends, " + then + " (`oneslot stop " + ref + "` ends it now)"
 }

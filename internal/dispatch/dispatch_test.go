@@ -251,7 +251,7 @@ func TestARuleIsGone(t *testing.T) {
 		b.look()
 		b.clock.Advance(ruleAgain)
 	}
-	if it := b.item(ref(t, "2")); it.State != queue.Dead || it.Reason != reasonRule {
+	if it := b.item(ref(t, "2")); it.State != queue.Dead || it.Reason != queue.ReasonRule {
 		t.Errorf("in the end: %+v", it)
 	}
 }

@@ -128,6 +128,9 @@ func (d *Dispatcher) report(ctx context.Context, found []Repair, r *Repair) []Re
 	if err != nil {
 		d.Log.Error("a repair could not be recorded", "ref", r.Ref, "err", err)
 	}
+	if it := d.workOf(ctx, r.Run); it.State == queue.Dead {
+		GivenUp(d.Log, it)
+	}
 	return append(found, *r)
 }
 

@@ -55,9 +55,8 @@ func (d *Dispatcher) try(life context.Context, l queue.Look) (written bool) {
 
 // A rule that is not there any more may be back in a moment: somebody edits the file.
 const (
-	reasonRule = "rule"
-	ruleLost   = 10 * time.Second // for which it must be away
-	ruleAgain  = 3 * time.Second  // between two looks
+	ruleLost  = 10 * time.Second // for which it must be away
+	ruleAgain = 3 * time.Second  // between two looks
 )
 
 // planned reads what is to run, and makes the item's events dead letters if that
@@ -71,11 +70,11 @@ func (a *attempt) planned(ctx context.Context) bool {
 	case err == nil:
 		a.plan = plan
 		return true
-	case it.Reason == reasonRule && !it.Deferred.IsZero() && now.Sub(it.Deferred).Abs() >= ruleLost:
-		a.kill(ctx, reasonRule, err)
+	case it.Reason == queue.ReasonRule && !it.Deferred.IsZero() && now.Sub(it.Deferred).Abs() >= ruleLost:
+		a.kill(ctx, queue.ReasonRule, err)
 	default:
 		a.done("defer", a.Queue.Defer(ctx, it.ID, "", now.Add(ruleAgain),
-			a.decision(slot.Defer, reasonRule, err.Error(), "it is given up if the configuration stays so")))
+			a.decision(slot.Defer, queue.ReasonRule, err.Error(), "it is given up if the configuration stays so")))
 	}
 	return false
 }
@@ -398,8 +397,13 @@ func (a *attempt) later() time.Time {
 
 // kill makes dead letters of what waits: nothing can be started for it.
 func (a *attempt) kill(ctx context.Context, reason string, err error) {
-	a.done("dead letter", a.Queue.Kill(ctx, a.look.Item.ID, "", a.decision(slot.Skip, reason, err.Error(),
-		"the events are dead letters; mend the cause and `oneslot retry` them")))
+	it := a.look.Item
+	failed := a.Queue.Kill(ctx, it.ID, "", a.decision(slot.Skip, reason, err.Error(),
+		"the events are dead letters; mend the cause and `oneslot retry` them"))
+	if a.done("dead letter", failed); failed == nil {
+		it.Reason, it.Detail = reason, err.Error()
+		GivenUp(a.Log, it)
+	}
 }
 
 // giveBack releases a claim under which nothing started. If that fails the claim

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -18,6 +19,9 @@ const lateBy = 200 * time.Millisecond
 // not renewed in time: what it left is cleared and settled, and whoever waits for
 // the slot starts.
 func (d *Dispatcher) watch(c slot.Claim) {
+	if c.Kind == slot.Waiting { // nobody works under it; its end is a person's, or an event's
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.watched[c.ID]; known { // one process may hold several
@@ -78,10 +82,11 @@ func (d *Dispatcher) await(c slot.Claim, gone <-chan struct{}, stop func()) {
 	d.Tell("claim", c.Ref)
 }
 
-// still reads the claim again; nil if it is not live any more.
+// still reads the claim again; nil if nobody works under it any more: it has ended, or
+// waits for a person.
 func (d *Dispatcher) still(ctx context.Context, c slot.Claim) (*slot.Claim, error) {
 	s, err := d.Claims.Look(ctx, c.Ref)
-	if live := s.Live(); err == nil && live != nil && live.ID == c.ID {
+	if live := s.Live(); err == nil && live != nil && live.ID == c.ID && live.Kind != slot.Waiting {
 		return live, nil
 	}
 	return nil, err
@@ -91,32 +96,72 @@ func (d *Dispatcher) still(ctx context.Context, c slot.Claim) (*slot.Claim, erro
 // Whoever ends a claim wakes what waits for its slot, in the same step.
 func (d *Dispatcher) ended(ctx context.Context, c slot.Claim) {
 	live, err := d.still(ctx, c)
+	told := false
 	if err == nil && live != nil {
+		_, told = d.endOf(ctx, c.Run) // while a hold keeps the record of a dead claim, this is not the first time
 		err = d.Reap(ctx, c.Ref)
 	}
 	if err != nil {
 		d.Log.Error("what a dead run left could not be cleared; the sweep tries again", "ref", c.Ref, "run", c.Run, "err", err)
 	}
-	d.say(ctx, c)
+	if run, over := d.endOf(ctx, c.Run); over && !told {
+		d.say(ctx, run)
+	}
 	d.roomy()
 	d.Nudge()
 }
 
-// say has the log tell how a run ended.
-func (d *Dispatcher) say(ctx context.Context, c slot.Claim) {
-	if c.Run == "" {
+// endOf reads a run, and reports whether that has ended.
+func (d *Dispatcher) endOf(ctx context.Context, id string) (slot.Run, bool) {
+	if id == "" {
+		return slot.Run{}, false
+	}
+	run, err := d.Journal.Run(ctx, id)
+	return run, err == nil && run.State == slot.RunEnded
+}
+
+// say has the log tell how a run ended, and what becomes of its work if it failed.
+func (d *Dispatcher) say(ctx context.Context, run slot.Run) {
+	line := []any{"ref", run.Ref, "run", run.ID, "claim", run.Claim, "rule", run.Rule,
+		"outcome", run.Outcome.Result, "how", queue.Failure(run.Outcome)}
+	switch run.Outcome.Result {
+	case slot.Done, slot.Later, slot.Waits, slot.Stopped: // as its worker, or a person, wanted it
+		d.Log.Info("ended", line...)
 		return
 	}
-	run, err := d.Journal.Run(ctx, c.Run)
-	if err != nil || run.State != slot.RunEnded {
-		return
+	it := d.workOf(ctx, run.ID)
+	attempt := fmt.Sprintf("%d of %d", it.Attempts, it.Policy.Attempts)
+	switch {
+	case it.State == queue.Pending && it.Reason == queue.ReasonRetry:
+		line = append(line, "attempt", attempt, "next", it.Due)
+	case it.State == queue.Dead:
+		line = append(line, "attempt", attempt)
+		defer GivenUp(d.Log, it)
 	}
-	level := slog.LevelInfo
-	if run.Outcome.Result != slot.Done {
-		level = slog.LevelWarn
+	d.Log.Warn("ended", line...)
+}
+
+// workOf is the work that a run was started for, as it stands now; without a state if
+// there is none, or it is not known.
+func (d *Dispatcher) workOf(ctx context.Context, run string) queue.Item {
+	if run == "" {
+		return queue.Item{}
 	}
-	d.Log.Log(ctx, level, "ended", "ref", c.Ref, "run", c.Run, "claim", c.ID, "rule", run.Rule,
-		"outcome", run.Outcome.Result, "how", queue.Failure(run.Outcome))
+	told, err := d.Queue.Events(ctx, queue.Filter{Run: run, Limit: 1})
+	if err != nil || len(told) == 0 {
+		return queue.Item{}
+	}
+	l, err := d.Queue.Look(ctx, told[0].Item)
+	if err != nil {
+		return queue.Item{}
+	}
+	return l.Item
+}
+
+// GivenUp has a log tell that an item is dead, and what a person can do.
+func GivenUp(log *slog.Logger, it queue.Item) {
+	log.Warn("given up", "ref", it.Ref, "rule", it.Policy.Rule, "attempts", it.Attempts, "reason", it.Reason, "detail", it.Detail,
+		"hint", "oneslot retry "+it.Ref.String())
 }
 
 // Changed has a look at what gates of this type had put off: something that they

@@ -167,6 +167,14 @@ func breakages() map[string]func(*bench) {
 			})
 		},
 		"run-stale": func(b *bench) { b.must(rundir.In(b.dir).Enter("slug", "gone")) },
+		"run-foreign": func(b *bench) {
+			b.must(rundir.In(b.dir).Enter("slug", "theirs"))
+			b.UID = os.Getuid() + 1
+		},
+		"run-kept": func(b *bench) {
+			b.write(filepath.Join(b.dir, "runs", "theirs", "log"), "x", 0o600)
+			b.UID = os.Getuid() + 1
+		},
 		"run-old": func(b *bench) {
 			file := filepath.Join(b.dir, "runs", "old", "log")
 			b.write(file, "x", 0o600)

@@ -66,8 +66,10 @@ func Findings() []Finding {
 		{"claim-pending", "claims", Warn, "nothing: its work is over; its release is tried again while its supervisor lives, and whoever asks next gets the slot"},
 		{"claim-frozen", "claims", Warn, "let its supervisor go on (kill -CONT), or `oneslot stop REF`"},
 		{"claim-unseen", "claims", Warn, "stop or release it where it runs; it is not taken from here"},
-		{"run-orphan", "runs", Fail, "`oneslot stop REF` ends it; the next claim of the slot does too, before it starts"},
+		{"run-orphan", "runs", Fail, "`oneslot stop REF` ends it, and so does the next claim of the slot, before it starts; but not one whose supervisor works for another store: `kill` that"},
 		{"run-stale", "runs", Warn, "nothing: the next claim of the slot clears it"},
+		{"run-foreign", "runs", Warn, "once that run is over: `oneslot stop REF` as that user, or as root, clears it; until then nothing of yours starts on that slot"},
+		{"run-kept", "runs", Warn, "remove those whose run is over, as that user or as root"},
 		{"run-old", "runs", Warn, "remove them, or keep them longer with [retention] logs"},
 		{"run-large", "runs", Warn, "remove old ones, or allow more with [retention] logs_bytes"},
 
@@ -83,7 +85,7 @@ func Findings() []Finding {
 		{"gate-blind", "gates", Warn, "mend what it asks: until then each start goes by on_error"},
 		{"queue-idle", "queue", Warn, "start `oneslot serve`, or `oneslot dispatch REF --wait`"},
 		{"queue-late", "queue", Warn, "see `oneslot why REF`; defer_alarm says what is long"},
-		{"queue-dead", "queue", Warn, "see `oneslot dead`; `oneslot retry REF` gives one a fresh budget"},
+		{"queue-dead", "queue", Warn, "see `oneslot dead`; `oneslot retry REF` gives one a fresh budget, `oneslot drop REF --reason TEXT` ends it"},
 
 		{"env-path", "environment", Warn, "set PATH, or give commands by their whole path"},
 		{"env-home", "environment", Warn, "set HOME: configuration and default store are looked for below it"},

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/oneslot/oneslot/internal/proc"
@@ -44,6 +46,11 @@ func registry(s *Subject, r *report, covered map[string]bool) {
 		return
 	}
 	for _, slug := range slugs {
+		path := filepath.Join(s.Store.Dir(), "live", slug)
+		if who := stranger(path, s.UID); who != "" {
+			r.bad("run-foreign", "%s belongs to %s: what is left of a run there cannot be seen", path, who)
+			continue
+		}
 		open, err := home.Open(slug)
 		if err != nil {
 			r.bad("run-stale", "the registry of runs cannot be read: %v", err)
@@ -108,12 +115,26 @@ func retention(s *Subject, r *report, covered map[string]bool) int {
 	before := s.Clock.Wall().Add(-keep.Logs.V)
 	var old int
 	var size int64
+	foreign := map[string]int{}
 	for _, run := range names {
-		bytes, last := weigh(filepath.Join(s.Store.Dir(), "runs", run))
+		path := filepath.Join(s.Store.Dir(), "runs", run)
+		if who := stranger(path, s.UID); who != "" {
+			if !covered[run] {
+				foreign[who]++
+			}
+			continue
+		}
+		bytes, last, err := weigh(path)
+		if err != nil {
+			continue // it went meanwhile
+		}
 		size += bytes
 		if last.Before(before) && !covered[run] {
 			old++
 		}
+	}
+	for _, who := range slices.Sorted(maps.Keys(foreign)) {
+		r.bad("run-kept", "%d folders below %s belong to %s, and are not tidied", foreign[who], filepath.Join(s.Store.Dir(), "runs"), who)
 	}
 	if old > 0 {
 		r.bad("run-old", "%d folders below %s are older than %s", old, filepath.Join(s.Store.Dir(), "runs"), slot.Span(keep.Logs.V))
@@ -124,11 +145,24 @@ func retention(s *Subject, r *report, covered map[string]bool) int {
 	return len(names)
 }
 
+// stranger is the user that a folder belongs to, if that keeps it from ours: root may
+// have worked in our store.
+func stranger(path string, uid int) string {
+	info, err := os.Lstat(path)
+	if err != nil || uid == 0 {
+		return ""
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != uid {
+		return proc.UserName(int(st.Uid))
+	}
+	return ""
+}
+
 // weigh sums up a folder and tells when something in it was last written.
-func weigh(dir string) (size int64, last time.Time) {
+func weigh(dir string) (size int64, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, time.Time{}
+		return 0, time.Time{}, err
 	}
 	for _, e := range entries {
 		info, err := e.Info()
@@ -142,5 +176,5 @@ func weigh(dir string) (size int64, last time.Time) {
 			last = info.ModTime()
 		}
 	}
-	return size, last
+	return size, last, nil
 }

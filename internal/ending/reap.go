@@ -13,16 +13,27 @@ import (
 // its record and its work item. It does nothing while somebody alive holds the slot,
 // or waits for it: whoever gets it clears, too.
 func (e *Ender) Reap(ctx context.Context, ref slot.Ref) error {
+	look, err := e.Store.Look(ctx, ref)
+	if err != nil {
+		return err
+	}
+	// Nothing is asked that would be refused: that is a decision, and on record.
+	c := look.Live()
+	switch {
+	case c != nil && !e.passed(*c):
+		return nil
+	case look.Hold != nil:
+		return e.reapPaused(ctx, ref, c)
+	case look.InLine(e.Taker.Sight):
+		return nil
+	}
 	key := claim.NewKey(ref)
 	g, err := e.Taker.Take(ctx, claim.Request{
 		Ref: ref, Key: key, Kind: slot.Detached, Holder: e.holder(slot.PathSweep), Bound: true,
 		TTL: slot.DetachedTTL, Grace: slot.DefaultGrace,
 	})
-	var paused *slot.DeferError
 	switch {
-	case errors.As(err, &paused):
-		return e.reapPaused(ctx, ref)
-	case slot.IsRefusal(err):
+	case slot.IsRefusal(err): // somebody was faster; a hold waits for the next time
 		return nil
 	case err != nil:
 		return err
@@ -37,20 +48,19 @@ func (e *Ender) Reap(ctx context.Context, ref slot.Ref) error {
 	return err
 }
 
+// passed reports that a claim may be set aside: its holder is dead, or overdue.
+func (e *Ender) passed(c slot.Claim) bool {
+	may, _, _ := claim.Judge(e.Taker.Sight, c)
+	return may != nil || e.Overtaken(c)
+}
+
 // reapPaused is Reap for a slot on hold, which nobody can take: not we either. The
 // record of a dead holder's claim stays; its run is closed, and counts nowhere.
-func (e *Ender) reapPaused(ctx context.Context, ref slot.Ref) error {
-	look, err := e.Store.Look(ctx, ref)
-	if err != nil {
-		return err
+func (e *Ender) reapPaused(ctx context.Context, ref slot.Ref, c *slot.Claim) error {
+	if c != nil && (c.Kind != slot.Supervised || e.Cleared(ctx, *c)) {
+		return nil
 	}
 	s := Stopper{Ender: e, Ref: ref, Path: slot.PathSweep, Reason: "its supervisor is dead", Log: slog.New(slog.DiscardHandler)}
-	c := look.Live()
-	if c != nil {
-		if may, _, _ := claim.Judge(e.Taker.Sight, *c); may == nil && !e.Overtaken(*c) || c.Kind != slot.Supervised || e.Cleared(ctx, *c) {
-			return nil
-		}
-	}
-	_, err = s.paused(ctx, c)
+	_, err := s.paused(ctx, c)
 	return err
 }

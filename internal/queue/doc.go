@@ -5,6 +5,8 @@
 //	                   ^   └─Defer─┘                ├────> pending (follow-up, retry, later)
 //	                   └───────retry, fresh event── dead <─┘
 //
+// Drop takes what is pending or dead back to idle.
+//
 // Item's methods are the rules, and pure: a store loads the item and its waiting
 // events in a transaction, calls one method, and writes the result, so that every
 // store decides alike. queuetest is the contract that all of them pass.

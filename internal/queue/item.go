@@ -26,6 +26,7 @@ const (
 	ReasonWaiting    = "waiting"    // the worker needs a person
 	ReasonUnresolved = "unresolved" // every attempt failed, or left a condition as it was
 	ReasonRevived    = "revived"    // a person asked for it again
+	ReasonRule       = "rule"       // its rule is not there any more
 )
 
 // Item is the one queue row for a ref and a rule. Its methods are the rules of the

@@ -115,6 +115,13 @@ func (it *Item) later(out slot.Outcome) time.Duration {
 	return backoff(it.Laters, LaterMin, LaterMax)
 }
 
+// GivenUp is the decision that goes with the death of an item: by the end of a run, or
+// by an event that came by a path.
+func (it *Item) GivenUp(path, run string) slot.Decision {
+	return slot.Decision{Ref: it.Ref, Path: path, Verdict: slot.Skip, Reason: it.Reason, Detail: it.Detail, Run: run,
+		Next: "after " + runs(it.Attempts) + " its events are dead letters; `oneslot retry` gives them a fresh budget"}
+}
+
 func runs(n int) string {
 	if n == 1 {
 		return "a run"

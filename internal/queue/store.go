@@ -164,6 +164,11 @@ type Store interface {
 	// is zero, the dead ones of all refs: what waits for a person waits on. rule nil
 	// is every rule. It returns those revived.
 	Revive(ctx context.Context, ref slot.Ref, rule *string) ([]Item, error)
+	// Drop ends the events of a ref that wait or are dead letters, but for those that
+	// a present run was told of; of all refs, if it is zero, what is dead. They are
+	// skipped, and one decision for each ref is recorded. It returns the items that
+	// had such events or are at work; again is harmless.
+	Drop(ctx context.Context, d Drop) ([]Dropped, error)
 	// Wake has deferred items looked at now: those of a ref, or those whose reason
 	// begins with the given words. It returns their number.
 	Wake(ctx context.Context, ref slot.Ref, reason string) (int, error)

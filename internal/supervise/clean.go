@@ -213,7 +213,7 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 				return nil, err
 			}
 			if s := proc.Look(p); stranger && s.Life == proc.Alive && !s.Stopped {
-				return nil, fmt.Errorf("%w: its supervisor (pid %d) is at work for another store", slot.ErrNotAllowed, s.PID)
+				return nil, fmt.Errorf("%w: its supervisor lives and works for another store, or for a file that was moved away; `kill %d` ends it, and its worker first", slot.ErrNotAllowed, s.PID)
 			}
 		}
 	}

@@ -100,6 +100,36 @@ type Retry struct {
 	Rule *string `json:"rule,omitempty"`
 }
 
+// Drop ends work that waits or is dead: that of a ref, or all that is dead.
+type Drop struct {
+	Ref    string  `json:"ref,omitempty"`
+	Dead   bool    `json:"dead,omitempty"` // instead of a ref
+	Rule   *string `json:"rule,omitempty"`
+	Reason string  `json:"reason"`
+	By     string  `json:"by,omitempty"` // the caller, if left out
+}
+
+// Dropped answers a Drop.
+type Dropped struct {
+	Dropped []DroppedItem `json:"dropped"`
+}
+
+// DroppedItem is queue.Dropped: events says how many were ended. Those that wait
+// in item are its present run's.
+type DroppedItem struct {
+	Events int  `json:"events"`
+	Item   Item `json:"item"`
+}
+
+// FromDropped makes the shapes of what was dropped.
+func FromDropped(list []queue.Dropped) Dropped {
+	out := Dropped{Dropped: []DroppedItem{}}
+	for _, d := range list {
+		out.Dropped = append(out.Dropped, DroppedItem{d.Events, fromItem(d.Item)})
+	}
+	return out
+}
+
 // Event is an event as kept under one rule. Its facts are forge text.
 type Event struct {
 	Event       string           `json:"event"`

@@ -172,5 +172,94 @@ func gateTests() []test {
 				b.Errorf("revived %+v, %v; want the one that waits for a person, which is named", list, err)
 			}
 		}},
+		{"Drop/WhatWaitsNeverRuns", func(b *bench) {
+			b.accept(b.event(b.ref(1)), slot.Queued) // deferred
+			b.must("defer", b.Store.Defer(b.ctx, b.due().Item.ID, "", b.Clock.Wall().Add(time.Hour), deferral("hold")))
+			b.accept(b.person(b.ref(2)), slot.Queued) // backing off
+			run, _ := b.begin()
+			b.settle(run, slot.Outcome{Result: slot.Failed})
+			b.accept(b.event(b.ref(3)), slot.Queued) // parked
+			run, _ = b.begin()
+			b.settle(run, slot.Outcome{Result: slot.Waits, Summary: "which one?"})
+			b.accept(b.event(b.ref(4)), slot.Queued) // dead
+			b.must("kill", b.Store.Kill(b.ctx, b.due().Item.ID, "", skipping("rule")))
+			for n := 1; n <= 4; n++ {
+				if d := b.drop(b.ref(n), nil); len(d) != 1 || d[0].Events != 1 || d[0].Item.State != queue.Idle || d[0].Item.Waiting != 0 {
+					b.Errorf("#%d: dropped %+v; want one event, and the item idle", n, d)
+				}
+				if it := b.wantState(b.ref(n), queue.Idle, queue.ReasonDropped); it.Detail != "by root@suite: not wanted" || it.Waiting != 0 {
+					b.Errorf("#%d is %+v", n, it)
+				}
+				if r := b.wantEvents(b.ref(n), queue.EventSkipped)[0]; r.Reason != "dropped: by root@suite: not wanted" {
+					b.Errorf("#%d: the event's reason is %q", n, r.Reason)
+				}
+				if d := b.drop(b.ref(n), nil); len(d) != 0 {
+					b.Errorf("#%d: dropped again %+v", n, d)
+				}
+			}
+			b.Clock.Advance(24 * time.Hour)
+			if n, err := b.Store.Wake(b.ctx, slot.Ref{}, ""); n != 0 || err != nil {
+				b.Errorf("woke %d, %v", n, err)
+			}
+			if list, err := b.Store.Revive(b.ctx, b.ref(4), nil); len(list) != 0 || err != nil {
+				b.Errorf("revived %+v, %v", list, err)
+			}
+			b.noneDue()
+		}},
+		{"Drop/WhatComesLaterStartsAfresh", func(b *bench) {
+			first := b.event(b.ref(1))
+			b.accept(first, slot.Queued)
+			run, _ := b.begin()
+			b.settle(run, slot.Outcome{Result: slot.Failed})
+			b.drop(b.ref(1), nil)
+			second := b.accept(first, slot.Queued) // told again: what was skipped is judged anew
+			if l := b.due(); l.Item.Attempts != 0 {
+				b.Errorf("%d attempts are left over", l.Item.Attempts)
+			}
+			_, l := b.begin()
+			b.wantTold(l, second)
+		}},
+		{"Drop/NotWhatARunIsToldOf", func(b *bench) {
+			first := b.accept(b.event(b.ref(1)), slot.Queued)
+			run, _ := b.begin()
+			if d := b.drop(b.ref(1), nil); len(d) != 1 || d[0].Events != 0 || d[0].Item.Run != run || d[0].Item.Waiting != 1 {
+				b.Errorf("dropped %+v; want nothing, and run %s named with its event", d, run)
+			}
+			b.accept(b.person(b.ref(1)), slot.Coalesced)
+			if d := b.drop(b.ref(1), nil); len(d) != 1 || d[0].Events != 1 || d[0].Item.Run != run || d[0].Item.Waiting != 1 {
+				b.Errorf("dropped %+v; want one event beside run %s", d, run)
+			}
+			if it := b.wantState(b.ref(1), queue.Running, ""); it.Person {
+				b.Errorf("a person still asks: %+v", it)
+			}
+			b.settle(run, slot.Outcome{Result: slot.Failed})
+			b.wantEvents(b.ref(1), queue.EventWaiting, queue.EventSkipped)
+			b.Clock.Advance(b.policy.BackoffMin)
+			run, l := b.begin() // it is the run's own business, also how it goes on
+			b.wantTold(l, first)
+			b.settle(run, slot.Outcome{Result: slot.Done})
+			b.wantState(b.ref(1), queue.Idle, "")
+			b.noneDue()
+		}},
+		{"Drop/NothingElse", func(b *bench) {
+			fix := b.policy
+			b.policy = policy("other")
+			b.accept(b.event(b.ref(1)), slot.Queued)
+			b.policy = fix
+			b.accept(b.event(b.ref(1)), slot.Queued)
+			b.accept(b.event(b.ref(2)), slot.Queued)
+			if d := b.drop(b.ref(1), &fix.Rule); len(d) != 1 || d[0].Item.Policy.Rule != fix.Rule {
+				b.Errorf("dropped %+v; want the work of rule %s", d, fix.Rule)
+			}
+			b.wantOrder("#1", "#2")
+			if d := b.drop(b.ref(3), nil); len(d) != 0 {
+				b.Errorf("dropped %+v of a ref that has none", d)
+			}
+			b.must("kill", b.Store.Kill(b.ctx, b.item(b.ref(2)).ID, "", skipping("rule")))
+			if d := b.drop(slot.Ref{}, nil); len(d) != 1 || d[0].Item.Ref != b.ref(2) {
+				b.Errorf("dropped %+v; want the dead work alone", d)
+			}
+			b.wantOrder("#1")
+		}},
 	}
 }

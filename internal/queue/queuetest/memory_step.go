@@ -126,13 +126,7 @@ func (m *Memory) Revive(ctx context.Context, ref slot.Ref, rule *string) (revive
 		return nil, err
 	}
 	defer unlock()
-	for _, it := range m.items {
-		switch {
-		case it == nil, !ref.IsZero() && it.Ref != ref, rule != nil && it.Policy.Rule != *rule:
-			continue
-		case ref.IsZero() && it.State != queue.Dead:
-			continue
-		}
+	for _, it := range m.meant(ref, rule) {
 		if was := laneOf(it); it.Revive(m.now()) {
 			m.revive(it.ID)
 			m.save(it, false, was)
@@ -140,6 +134,46 @@ func (m *Memory) Revive(ctx context.Context, ref slot.Ref, rule *string) (revive
 		}
 	}
 	return revived, nil
+}
+
+// meant are the items of a ref and a rule; of all refs, the dead ones.
+func (m *Memory) meant(ref slot.Ref, rule *string) (items []*queue.Item) {
+	for _, it := range m.items {
+		switch {
+		case it == nil, !ref.IsZero() && it.Ref != ref, rule != nil && it.Policy.Rule != *rule:
+		case ref.IsZero() && it.State != queue.Dead:
+		default:
+			items = append(items, it)
+		}
+	}
+	return items
+}
+
+// Drop ends what waits or is dead.
+func (m *Memory) Drop(ctx context.Context, d queue.Drop) (dropped []queue.Dropped, err error) {
+	unlock, err := m.step(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	for _, it := range m.meant(d.Ref, d.Rule) {
+		one, was, dec := queue.Dropped{}, laneOf(it), d.Decision(it.Ref)
+		if it.Drop(dec.Detail, m.now()) {
+			for _, e := range m.events {
+				if e.Item == it.ID && e.N > it.Told && (e.State == queue.EventWaiting || e.State == queue.EventDead) {
+					m.end(e, queue.EventSkipped, because(dec.Reason, dec.Detail))
+					one.Events++
+				}
+			}
+			m.save(it, false, was)
+		}
+		if one.Events > 0 || it.State == queue.Running {
+			one.Item = *it
+			one.Item.Waiting = len(m.waiting(it.ID, all))
+			dropped = append(dropped, one)
+		}
+	}
+	return dropped, nil
 }
 
 // Wake has deferred items looked at.

@@ -27,6 +27,7 @@ func Interleave(t *testing.T, open func(testing.TB) Harness) {
 			"skip":    func(rt *rapid.T) { w.T = rt; w.skip() },
 			"kill":    func(rt *rapid.T) { w.T = rt; w.kill() },
 			"revive":  func(rt *rapid.T) { w.T = rt; w.revive() },
+			"drop":    func(rt *rapid.T) { w.T = rt; w.drop() },
 			"later":   func(rt *rapid.T) { w.Clock.Advance(time.Duration(rapid.IntRange(1, 100).Draw(rt, "s")) * time.Second) },
 		})
 		w.T = rt
@@ -198,6 +199,42 @@ func (w *world) revive() {
 			_, err := w.Store.Revive(w.ctx, it.Ref, nil)
 			w.fatal("revive", err)
 		}
+	}
+}
+
+// drop checks that all is ended but what a run was told of: from then on begin and
+// check find it nowhere, and the work of others as it was.
+func (w *world) drop() {
+	d := dropping(slot.Ref{}, nil)
+	meant := w.items(queue.Dead)
+	if rapid.Bool().Draw(w.T, "by name") {
+		it := w.one("")
+		d.Ref, meant = it.Ref, []queue.Item{it}
+	}
+	got, err := w.Store.Drop(w.ctx, d)
+	w.fatal("drop", err)
+	ended := map[int64]int{}
+	for _, one := range got {
+		ended[one.Item.ID] = one.Events
+	}
+	for _, it := range meant {
+		left := []string(nil)
+		for _, id := range w.live[it.ID] {
+			if slices.Contains(w.told[it.Run], id) {
+				left = append(left, id)
+			}
+		}
+		if n := len(w.live[it.ID]) - len(left); n != ended[it.ID] {
+			w.Fatalf("%d events of %+v were dropped; want %d", ended[it.ID], it, n)
+		}
+		w.live[it.ID] = left
+		if now := w.read(it.ID); it.State == queue.Running && now.State != queue.Running || it.State != queue.Running && now.State != queue.Idle {
+			w.Fatalf("%+v was dropped into %+v", it, now)
+		}
+		delete(ended, it.ID)
+	}
+	if len(ended) > 0 {
+		w.Fatalf("others were dropped: %v", ended)
 	}
 }
 

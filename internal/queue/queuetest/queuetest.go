@@ -171,6 +171,20 @@ func (b *bench) settle(run string, out slot.Outcome) {
 	}
 }
 
+// drop drops what a ref has; of all refs, what is dead.
+func (b *bench) drop(ref slot.Ref, rule *string) []queue.Dropped {
+	b.Helper()
+	list, err := b.Store.Drop(b.ctx, dropping(ref, rule))
+	if err != nil {
+		b.Fatalf("drop: %v", err)
+	}
+	return list
+}
+
+func dropping(ref slot.Ref, rule *string) queue.Drop {
+	return queue.Drop{Ref: ref, Rule: rule, Path: slot.PathManual, By: "root@suite", Reason: "not wanted"}
+}
+
 // item reads the only item of a ref.
 func (b *bench) item(ref slot.Ref) queue.Item {
 	b.Helper()
