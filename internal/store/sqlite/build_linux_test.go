@@ -7,21 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
 // C56: a disk that fills up while the file is made leaves none behind, however
 // far it got, and there is a sound one when there is room again.
 func TestC56_FullDiskWhileTheFileIsMade(t *testing.T) {
-	needRoot(t)
 	for free := 4; free <= 320; free += 12 {
-		dir := t.TempDir()
-		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) //nolint:errcheck
+		dir := disk(t, "1m")
 		fill := filepath.Join(dir, "fill")
 		if err := os.WriteFile(fill, make([]byte, (1024-free)<<10), 0o600); err != nil {
 			t.Fatal(err)

@@ -219,12 +219,7 @@ func TestC56_EmptyLockFile(t *testing.T) {
 // C56: on a full disk what changes no more than is there goes on: leases are renewed,
 // by a process that leaves its -wal to grow, too.
 func TestC56_FullDiskRenewalsGoOn(t *testing.T) {
-	needRoot(t)
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Fatalf("mount: %v", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) //nolint:errcheck
+	dir := disk(t, "8m")
 	s := mustOpen(t, filepath.Join(dir, "oneslot.db"))
 	held := detached(ref(1))
 	if _, err := s.Acquire(t.Context(), held); err != nil {
@@ -232,11 +227,7 @@ func TestC56_FullDiskRenewalsGoOn(t *testing.T) {
 	}
 	for n := range 2000 {
 		if n == 2*manyCommits {
-			fill, err := os.Create(filepath.Join(dir, "fill"))
-			for err == nil {
-				_, err = fill.Write(make([]byte, 4096))
-			}
-			fill.Close()
+			fillUp(t, dir)
 		}
 		if _, err := s.Renew(t.Context(), held.Key); err != nil {
 			t.Fatalf("renewal %d: %v", n, err)
@@ -247,25 +238,13 @@ func TestC56_FullDiskRenewalsGoOn(t *testing.T) {
 // C56: a disk that is full means no start, says so, and leaves a file that
 // works again when there is room.
 func TestC56_FullDisk(t *testing.T) {
-	needRoot(t)
-	dir := t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Fatalf("mount: %v", err)
-	}
-	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) //nolint:errcheck
+	dir := disk(t, "1m")
 	s := mustOpen(t, filepath.Join(dir, "oneslot.db"))
 	held := detached(ref(1))
 	if _, err := s.Acquire(context.Background(), held); err != nil {
 		t.Fatal(err)
 	}
-	fill, err := os.Create(filepath.Join(dir, "fill"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for err == nil {
-		_, err = fill.Write(make([]byte, 4096))
-	}
-	fill.Close()
+	filled := fillUp(t, dir)
 	var failed error
 	n := 2
 	for ; n < 500 && failed == nil; n++ {
@@ -281,7 +260,7 @@ func TestC56_FullDisk(t *testing.T) {
 	if _, err := s.Check(context.Background(), held.Key); err != nil {
 		t.Errorf("a claim held before cannot be checked: %v", err)
 	}
-	if err := os.Remove(fill.Name()); err != nil {
+	if err := os.Remove(filled); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Acquire(context.Background(), detached(ref(n))); err != nil {
@@ -405,4 +384,30 @@ func FuzzMountOf(f *testing.F) {
 			t.Errorf("%q: device %q, type %q", line, dev, kind)
 		}
 	})
+}
+
+// disk is a folder on a disk of its own, of a size.
+func disk(t *testing.T, size string) string {
+	t.Helper()
+	needRoot(t)
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Fatalf("mount: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) }) //nolint:errcheck
+	return dir
+}
+
+// fillUp leaves no room on a disk, until it is removed.
+func fillUp(t *testing.T, dir string) (path string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "fill"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4096))
+	}
+	return f.Name()
 }
