@@ -5,6 +5,7 @@ import (
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/doctor"
 )
 
 // entryView is one setting.
@@ -81,9 +82,10 @@ func (c *cli) configCheckVerb() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check",
 		Short: "Check the configuration",
-		Long: `Check reads the configuration, and every secret that it names, and says what is
-wrong with them, all at once. Secrets are never shown. A secret in the environment
-is looked for in the environment of this command.
+		Long: `Check reads the configuration, and every secret that it names, and looks for the
+programs that it starts. It says what is wrong or odd, all at once. Secrets are never
+shown. A secret in the environment, or a program in PATH, is looked for in the
+environment of this command.
 
 Exit codes:
   0    well
@@ -96,7 +98,8 @@ Exit codes:
 				return err
 			}
 			warnings, err := app.Check(cfg)
-			for _, w := range warnings {
+			missing, _ := doctor.Programs(cfg, c.getenv("PATH"))
+			for _, w := range append(warnings, missing...) {
 				c.printf(c.Err, "oneslot: warning: %s\n", clean(w))
 			}
 			if err != nil {

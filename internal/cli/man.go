@@ -86,6 +86,10 @@ func manFlags(b *bytes.Buffer, set *pflag.FlagSet) {
 		if name != "" {
 			line += " " + name
 		}
+		// As --help has it: what is zero goes without saying.
+		if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" {
+			usage += " (default " + d + ")"
+		}
 		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(line), roff(usage))
 	})
 }

@@ -11,7 +11,8 @@
 //
 // The file is TOML, read strictly: every unknown key, wrong type, bad value and
 // key that this version does not support is reported at once, each with its
-// line and column (in bytes, from 1). What is not understood is never ignored.
+// line and column (in bytes, from 1). What is not understood is never ignored. Who
+// needs only some of it may go on if that is certain: see LoadFor.
 //
 // Secrets are no part of it: only where they are, to be read when they are needed.
 //

@@ -31,8 +31,12 @@ func FuzzLoad(f *testing.F) {
 			Getwd:    func() (string, error) { return "/srv", nil },
 			Hostname: func() (string, error) { return "host-a", nil },
 		}, c: c, bad: bad}
-		readTOML("/c.toml", data, c, bad)
+		c.File = "/c.toml"
+		l.parts = readTOML(c.File, data, c, bad)
 		l.complete()
+		if l.certain(Refs) && !l.certain(Claims) || l.certain(Claims) && c.Store.V == "" {
+			t.Errorf("what is certain? %v", l.parts)
+		}
 		err := bad.Err()
 		if err == nil {
 			good(t, c)

@@ -18,6 +18,7 @@ type Live struct {
 	now   atomic.Pointer[Config]
 	first map[string]stamp // what first was made of
 	mu    sync.Mutex       // held while one is read and applied
+	stale atomic.Bool
 }
 
 // NewLive keeps first, which was loaded from src and is in force already. apply is
@@ -33,27 +34,36 @@ func NewLive(src Sources, first *Config, apply func(*Config) error) *Live {
 // Current is the configuration in force. It does not change; ask again.
 func (l *Live) Current() *Config { return l.now.Load() }
 
+// Stale reports whether the one that was read last is not in force.
+func (l *Live) Stale() bool { return l.stale.Load() }
+
 // Reload reads the configuration anew and puts it in force. With an error, a
 // *Problems or that of apply, the last good one stays. Settings that need a restart
 // keep their old value, and a warning says so.
 func (l *Live) Reload() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c, err := l.next()
+	l.stale.Store(err != nil)
+	if err == nil {
+		l.now.Store(c)
+	}
+	return err
+}
+
+// next reads the configuration and has it applied.
+func (l *Live) next() (*Config, error) {
 	c, err := Load(l.src)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	old := l.now.Load()
 	if old.File != "" && c.File == "" {
 		// Nobody stops all work by renaming a file; an empty one does.
-		return Refuse(Origin{Name: old.File}, "is gone")
+		return nil, Refuse(Origin{Name: old.File}, "is gone")
 	}
 	c.keep(old)
-	if err := l.apply(c); err != nil {
-		return err
-	}
-	l.now.Store(c)
-	return nil
+	return c, l.apply(c)
 }
 
 // keep takes from old what an open store and an open port are made of.

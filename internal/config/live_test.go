@@ -50,7 +50,7 @@ func TestReloadKeepsTheLastGoodOne(t *testing.T) {
 	l := NewLive(w.Sources, first, a.apply)
 
 	w.write(t, user, "hots = 'two'")
-	if err := l.Reload(); err == nil || l.Current() != first {
+	if err := l.Reload(); err == nil || l.Current() != first || !l.Stale() {
 		t.Error("a bad file:", err)
 	}
 	w.write(t, user, "host = 'two'")
@@ -69,7 +69,7 @@ func TestReloadKeepsTheLastGoodOne(t *testing.T) {
 	}
 	w.write(t, user, "host = 'two'")
 	a.err = nil
-	if err := l.Reload(); err != nil || l.Current().Host.V != "two" || len(a.list) != 1 || a.list[0] != l.Current() {
+	if err := l.Reload(); err != nil || l.Current().Host.V != "two" || len(a.list) != 1 || a.list[0] != l.Current() || l.Stale() {
 		t.Error("a good one:", err, l.Current().Host)
 	}
 }

@@ -11,21 +11,23 @@ import (
 
 // Load reads the configuration. The error is a *Problems with all that is wrong.
 func Load(src Sources) (*Config, error) {
-	l := loader{src: src, c: defaults(), bad: &Problems{}}
+	return LoadFor(src, Whole)
+}
+
+func load(src Sources) *loader {
+	l := &loader{src: src, c: defaults(), bad: &Problems{}}
 	l.c.env = src.Env
 	l.file()
 	l.overrides()
 	l.complete()
-	if err := l.bad.Err(); err != nil {
-		return nil, err
-	}
-	return l.c, nil
+	return l
 }
 
 type loader struct {
-	src Sources
-	c   *Config
-	bad *Problems
+	src   Sources
+	c     *Config
+	bad   *Problems
+	parts []part // of the file, in its order
 }
 
 func (l *loader) file() {
@@ -44,7 +46,7 @@ func (l *loader) file() {
 		l.c.Warnings = append(l.c.Warnings, warning)
 	}
 	if path != "" {
-		readTOML(path, data, l.c, l.bad)
+		l.parts = readTOML(path, data, l.c, l.bad)
 	}
 }
 
@@ -104,7 +106,7 @@ func (l *loader) complete() {
 func (l *loader) completeStore() {
 	c := l.c
 	// With problems about, the store may be in what could not be read.
-	if c.Store.Origin == (Origin{}) && len(l.bad.List) == 0 {
+	if c.Store.Origin == (Origin{}) && l.certain(Claims) {
 		if dir := l.src.userDir("XDG_STATE_HOME", ".local", "state"); dir != "" {
 			c.Store.V = "sqlite:" + filepath.Join(dir, "oneslot", "oneslot.db")
 		} else {

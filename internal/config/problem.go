@@ -1,8 +1,8 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,7 +38,11 @@ func (p Problem) String() string {
 
 // Problems are all that is wrong, in the order of the file. It matches
 // slot.ErrConfig, or slot.ErrUsage if only flags are wrong.
-type Problems struct{ List []Problem }
+type Problems struct {
+	List []Problem
+
+	cut Origin // the problem that ended the reading of the file, if one did
+}
 
 // Error is one line for each problem.
 func (p *Problems) Error() string {
@@ -57,17 +61,26 @@ func (p *Problems) Is(target error) bool {
 	return target == slot.ErrConfig
 }
 
+// InFile reports whether some of it is in a file, or is the file itself.
+func (p *Problems) InFile() bool {
+	return slices.ContainsFunc(p.List, func(one Problem) bool { return filepath.IsAbs(one.Origin.Name) })
+}
+
 func (p *Problems) add(at Origin, format string, args ...any) {
 	p.List = append(p.List, Problem{at, fmt.Sprintf(format, args...)})
 }
 
-// Err sorts what was found, and is nil if that is nothing.
+// Err sorts what was found, and is nil if that is nothing. Of a file that was not read
+// to its end only the reason is left: what else seems to be wrong may follow from it.
 func (p *Problems) Err() error {
+	if p.cut != (Origin{}) {
+		p.List = slices.DeleteFunc(p.List, func(one Problem) bool { return one.Origin.Name == p.cut.Name && one.Origin != p.cut })
+	}
 	if len(p.List) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(p.List, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
+		return a.Origin.compare(b.Origin)
 	})
 	return p
 }

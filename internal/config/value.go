@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -28,6 +29,11 @@ func (o Origin) String() string {
 		return fmt.Sprintf("%s:%d", o.Name, o.Line)
 	}
 	return o.Name
+}
+
+// compare orders places of one file.
+func (o Origin) compare(other Origin) int {
+	return cmp.Or(cmp.Compare(o.Line, other.Line), cmp.Compare(o.Column, other.Column))
 }
 
 // flagged begins the Name of a flag's origin.

@@ -157,11 +157,17 @@ func (r *reader) table(s scope, v *unstable.Node) {
 // lookup finds the row of a key. If it is not known it says so, and is nil.
 func (r *reader) lookup(s scope, k *unstable.Node) *row {
 	name := string(k.Data)
-	if row := find(s.rows, name); row != nil || s.rows == nil {
+	if row := find(s.rows, name); row != nil {
 		return row
 	}
-	at := r.at(int(k.Raw.Offset))
-	switch meant := nearest(name, s.rows); {
+	at, meant := r.at(int(k.Raw.Offset)), nearest(name, s.rows)
+	if known := find(r.root.rows, name) != nil; known || s.path != "" && meant == "" && nearest(name, r.root.rows) != "" {
+		r.parts = append(r.parts, part{at: at}) // it may have been meant for the root
+	}
+	if s.rows == nil {
+		return nil
+	}
+	switch {
 	case meant != "":
 		r.bad.add(at, "unknown key %s; did you mean %s%s?", quote(s.path+name), s.path, meant)
 	case s.path != "" && find(r.root.rows, name) != nil:

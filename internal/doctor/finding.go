@@ -31,7 +31,7 @@ type Finding struct {
 // Findings lists everything that doctor can complain of.
 func Findings() []Finding {
 	return []Finding{
-		{"config-bad", "configuration", Fail, "correct what is named, then look with `oneslot config show`"},
+		{"config-bad", "configuration", Fail, "correct what is named, then look with `oneslot config show`; a daemon that runs goes by the last good one until then"},
 		{"config-warning", "configuration", Warn, "see `oneslot config show`"},
 		{"config-odd", "configuration", Warn, "correct it, or leave it if it is meant; `oneslot config check` says the same"},
 		{"host-untyped", "default_host", Warn, "add a [[forge]] with host and type, so that `!12` and `#12` are read as that forge means them"},

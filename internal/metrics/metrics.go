@@ -24,6 +24,10 @@ type Set struct {
 
 // Source is what is read whenever somebody looks.
 type Source interface {
+	// Ready says why nothing can be taken or started, if so.
+	Ready(ctx context.Context) error
+	// Stale reports whether the configuration that was read last is not in force.
+	Stale() bool
 	Gauge(ctx context.Context) (queue.Gauge, error)
 	Live(ctx context.Context) ([]slot.Claim, error)
 }

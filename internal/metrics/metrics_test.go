@@ -12,7 +12,14 @@ import (
 	"github.com/oneslot/oneslot/internal/slot"
 )
 
-type source struct{ err error }
+type source struct {
+	err, ready error
+	stale      bool
+}
+
+func (s source) Ready(context.Context) error { return s.ready }
+
+func (s source) Stale() bool { return s.stale }
 
 func (s source) Gauge(context.Context) (queue.Gauge, error) {
 	return queue.Gauge{Items: map[queue.State]int{queue.Pending: 3}, Due: 2}, s.err
@@ -40,6 +47,7 @@ func TestText(t *testing.T) {
 	got := "\n" + shown(s)
 	for _, line := range []string{
 		`oneslot_store_up 1`,
+		`oneslot_config_in_force 1`,
 		`oneslot_work_items{state="pending"} 3`,
 		`oneslot_work_items{state="dead"} 0`,
 		`oneslot_work_items_due 2`,
@@ -64,8 +72,18 @@ func TestText(t *testing.T) {
 
 // A store that cannot be asked is told, and the counters are there all the same.
 func TestText_StoreDown(t *testing.T) {
-	got := shown(New(source{errors.New("down")}))
+	got := shown(New(source{err: errors.New("down")}))
 	if !strings.Contains(got, "oneslot_store_up 0\n") || strings.Contains(got, "oneslot_work_items") || !strings.Contains(got, "oneslot_claims_lost_total 0\n") {
 		t.Error(got)
+	}
+}
+
+// A store that can be read, and takes nothing more, is not up; what it has is told.
+func TestText_StoreFull(t *testing.T) {
+	got := shown(New(source{ready: errors.New("full"), stale: true}))
+	for _, line := range []string{"oneslot_store_up 0\n", "oneslot_work_items_due 2\n", "oneslot_config_in_force 0\n"} {
+		if !strings.Contains(got, line) {
+			t.Errorf("%q is not in\n%s", line, got)
+		}
 	}
 }

@@ -54,16 +54,17 @@ func (s *Set) gauges(ctx context.Context) (b []byte) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	gauge := func(v any, name string, labels ...string) { b = fmt.Appendf(b, "%s %v\n", series(name, labels...), v) }
+	yes := func(is bool, name string) { gauge(map[bool]int{true: 1}[is], name) }
+	yes(!s.src.Stale(), "oneslot_config_in_force")
 	q, err := s.src.Gauge(ctx)
 	var live []slot.Claim
 	if err == nil {
 		live, err = s.src.Live(ctx)
 	}
+	yes(err == nil && s.src.Ready(ctx) == nil, "oneslot_store_up")
 	if err != nil {
-		gauge(0, "oneslot_store_up")
 		return b
 	}
-	gauge(1, "oneslot_store_up")
 	for _, state := range []queue.State{queue.Idle, queue.Pending, queue.Running, queue.Dead} {
 		gauge(q.Items[state], "oneslot_work_items", "state", string(state))
 	}

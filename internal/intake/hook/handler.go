@@ -50,6 +50,7 @@ type handler struct {
 	turns    turns
 	patience patience
 	buffers  sync.Pool // of bodies; *[]byte
+	unheard  unheard
 }
 
 type uncounted struct{}
@@ -117,7 +118,7 @@ func (s *handler) receive(w http.ResponseWriter, r *http.Request, h Hook) (p Par
 	}
 	seal, err := newSeal(h, r.Header)
 	if err != nil {
-		return p, nil, refuse(http.StatusUnauthorized, "unauthorized", err.Error())
+		return p, nil, s.unsigned(h, err)
 	}
 	id := s.newID()
 	body, err := s.read(w, r, seal, id)
@@ -126,7 +127,7 @@ func (s *handler) receive(w http.ResponseWriter, r *http.Request, h Hook) (p Par
 	}
 	defer func() { body.close(err) }()
 	if !seal.right() {
-		return p, nil, refuse(http.StatusUnauthorized, "unauthorized", errUnsigned.Error())
+		return p, nil, s.unsigned(h, errUnsigned)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return p, nil, refuse(http.StatusUnsupportedMediaType, "unsupported", "deliveries are not taken compressed")

@@ -7,12 +7,16 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"hash"
 	"net/http"
 	"strings"
 )
 
-var errUnsigned = errors.New("the signature is missing or wrong")
+var (
+	errUnsigned = errors.New("the signature is missing or wrong")
+	errMissing  = fmt.Errorf("%w: it is missing", errUnsigned)
+)
 
 // signingPrefix marks GitLab's signing tokens, and tells them from its plain ones.
 const signingPrefix = "whsec_"
@@ -24,7 +28,7 @@ type seal struct {
 }
 
 // newSeal reads the signature headers, before anything of the body is there. The
-// error is errUnsigned: no body can make the request good.
+// error is errUnsigned, or errMissing, which is one: no body can make the request good.
 //
 // Each forge has its own headers. At least one must be there, each once, and every
 // one that is there must be right. They are compared as the forges document them:
@@ -50,6 +54,9 @@ func newSeal(h Hook, header http.Header) (*seal, error) {
 			return standardSeal(h.Secret, header)
 		}
 		token := header.Values("X-Gitlab-Token")
+		if len(token) == 0 {
+			return nil, errMissing
+		}
 		if len(token) == 1 && subtle.ConstantTimeCompare([]byte(token[0]), h.Secret) == 1 {
 			return &seal{}, nil
 		}
@@ -78,7 +85,7 @@ func hexSeal(secret []byte, header http.Header, names ...string) (*seal, error) 
 		s.want = append(s.want, want)
 	}
 	if len(s.want) == 0 {
-		return nil, errUnsigned
+		return nil, errMissing
 	}
 	return s, nil
 }
@@ -88,6 +95,9 @@ func hexSeal(secret []byte, header http.Header, names ...string) (*seal, error) 
 // old, and a wrong clock on either side loses nothing.
 func standardSeal(secret []byte, header http.Header) (*seal, error) {
 	id, at, sign := header.Values("Webhook-Id"), header.Values("Webhook-Timestamp"), header.Values("Webhook-Signature")
+	if len(sign) == 0 {
+		return nil, errMissing
+	}
 	if len(id) != 1 || len(at) != 1 || len(sign) != 1 {
 		return nil, errUnsigned
 	}
