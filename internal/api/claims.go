@@ -77,7 +77,9 @@ func acquire(c *call, in wire.Acquire) (wire.Grant, error) {
 // judge fits a request to who asks: what only an admin may, what is known of its
 // processes, and whether its word on the holder's death counts.
 func (c *call) judge(req *claim.Request) error {
-	forced := slices.ContainsFunc(displaced(req), func(d claim.Displace) bool { return d.Why == claim.Forced || d.Why == claim.Resumed })
+	forced := slices.ContainsFunc(displaced(req), func(d claim.Displace) bool {
+		return slices.Contains([]claim.Why{claim.Forced, claim.Ended, claim.Resumed}, d.Why)
+	})
 	if (forced || req.Head) && c.who.role < Admin {
 		return fmt.Errorf("%w: taking a slot by force, or passing its line, needs the admin's token", slot.ErrNotAllowed)
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/oneslot/oneslot/internal/slot"
 	"github.com/oneslot/oneslot/internal/wire"
@@ -18,8 +17,8 @@ func journalRoutes() []route {
 		do("GET", "/api/v1/decisions", Read, "The decisions on a ref, oldest first", decisions),
 		do("POST", "/api/v1/decisions", Dispatch, "Record a decision", note),
 		do("POST", "/api/v1/decisions/prune", Admin, "Drop what is older", prune),
-		do("GET", "/api/v1/holds", Read, "Refs and repositories that a person paused", holds),
-		do("POST", "/api/v1/holds", Admin, "Pause a ref or a repository", hold),
+		do("GET", "/api/v1/holds", Read, "What a person paused", holds),
+		do("POST", "/api/v1/holds", Admin, "Pause a ref, a repository or everything", hold),
 		do("POST", "/api/v1/holds/end", Admin, "End a pause", unhold),
 	}
 }
@@ -131,9 +130,6 @@ func hold(c *call, in wire.Hold) (wire.OK, error) {
 	scope, err := c.scope(in.Scope)
 	if err != nil {
 		return wire.OK{}, err
-	}
-	if strings.TrimSpace(in.Reason) == "" {
-		return wire.OK{}, usage("a pause needs a reason")
 	}
 	if err := short(in.Reason, in.By); err != nil {
 		return wire.OK{}, err

@@ -32,11 +32,14 @@ func (c *call) kept(repo string, ask bool) (string, error) {
 	return c.Names(c.ctx(), repo, ask)
 }
 
-// scope reads a ref or a repository.
+// scope reads a ref, a repository or everything.
 func (c *call) scope(text string) (string, error) {
 	scope, err := slot.ParseScope(text, c.Grammar())
 	if err != nil {
 		return "", err
+	}
+	if scope == slot.Everything {
+		return scope, nil
 	}
 	if ref, err := slot.ParseCanonical(scope); err == nil {
 		ref, err = c.slot(ref)
@@ -54,7 +57,7 @@ func repoOf(c *call, in repoQuery) (wire.Repo, error) {
 	if err != nil {
 		return wire.Repo{}, err
 	}
-	if _, err := slot.ParseCanonical(repo); err == nil {
+	if _, err := slot.ParseCanonical(repo); err == nil || repo == slot.Everything {
 		return wire.Repo{}, fmt.Errorf("%w: %q is no repository", slot.ErrUsage, in.Repo)
 	}
 	repo, err = c.kept(repo, true)

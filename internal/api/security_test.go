@@ -145,6 +145,7 @@ func TestSecurity_ForceAndProofs(t *testing.T) {
 	}
 	s.want(403, "POST", "/api/v1/claims", over("forced", ""))
 	s.want(403, "POST", "/api/v1/claims", over("resumed", ""))
+	s.want(403, "POST", "/api/v1/claims", over("ended", ""))
 	s.want(403, "POST", "/api/v1/claims", `{"ref":"key:b","head":true}`)
 	s.want(409, "POST", "/api/v1/claims", over("dead", "")) // we see it live
 	s.want(409, "POST", "/api/v1/claims", over("expired", ""))

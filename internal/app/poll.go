@@ -8,6 +8,7 @@ import (
 
 	"github.com/oneslot/oneslot/internal/api"
 	"github.com/oneslot/oneslot/internal/config"
+	"github.com/oneslot/oneslot/internal/dispatch"
 	"github.com/oneslot/oneslot/internal/forge"
 	"github.com/oneslot/oneslot/internal/intake/mark"
 	"github.com/oneslot/oneslot/internal/intake/poll"
@@ -19,7 +20,7 @@ import (
 // pollerOf makes the timer path of a configuration.
 func (a *App) pollerOf(cfg *config.Config, all forges, d desk, feed *api.Feed, log *slog.Logger) *poll.Poller {
 	o := poll.Options{
-		Sink: found{d, feed}, Unresolved: orphans{a.Queue, d}, Own: ownOf(cfg), Labels: ticketLabels(cfg), Log: log,
+		Sink: found{d, feed, log}, Unresolved: orphans{a.Queue, d}, Own: ownOf(cfg), Labels: ticketLabels(cfg), Log: log,
 		Commands: commandsOf(cfg), Every: everyOf(cfg), Wants: wantsOf(cfg),
 		Known: func(ctx context.Context, host string, r forge.Repo) {
 			if _, err := a.Names.Alias(ctx, host, r.ID, r.Name); err != nil {
@@ -125,6 +126,7 @@ func (o orphans) Resolve(ctx context.Context, n int64, events []slot.Event, reas
 type found struct {
 	desk
 	feed *api.Feed
+	log  *slog.Logger
 }
 
 // Accept implements poll.Sink. What no rule wants is not worth a step.
@@ -149,8 +151,22 @@ func (d found) Accept(ctx context.Context, list []poll.Found) error {
 		if a.Intake == slot.Queued || a.Intake == slot.Coalesced {
 			d.feed.Tell("work", a.Event.Ref.String())
 		}
+		if a.Reason == queue.ReasonUnresolved {
+			d.givenUp(ctx, a)
+		}
 	}
 	return err
+}
+
+// givenUp tells of a condition that outlived every attempt; not of what comes to work
+// that was dead before.
+func (d found) givenUp(ctx context.Context, a queue.Accepted) {
+	items, err := d.queue.Items(ctx, queue.Filter{Ref: a.Event.Ref, Rule: &a.Rule})
+	for _, it := range items {
+		if err == nil && it.State == queue.Dead && it.Last.Equal(a.Event.At) {
+			dispatch.GivenUp(d.log, it)
+		}
+	}
 }
 
 // scheduled is a wish for one rule alone.

@@ -95,7 +95,8 @@ func (a *App) Serve(ctx context.Context, o ServeOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	s := &server{App: a, ServeOptions: o, lock: lock, ctx: ctx, end: done, verdict: verdict, metrics: metrics.New(source{a.Queue, a.Store}), tend: make(chan struct{}, 1)}
+	s := &server{App: a, ServeOptions: o, lock: lock, ctx: ctx, end: done, verdict: verdict, tend: make(chan struct{}, 1)}
+	s.metrics = metrics.New(source{s})
 	s.feed = s.newFeed()
 	s.live = config.NewLive(o.Sources, a.Config, s.apply)
 	pool := standby.NewPool(o.Supervisor, s.supervisorEnv, o.Log)
@@ -397,10 +398,16 @@ func (s *server) forget(ctx context.Context, cfg *config.Config) {
 func (s *server) spool() string { return filepath.Join(s.Store.Dir(), "deliveries") }
 
 // source is what the metrics are read from.
-type source struct {
-	queue.Store
-	claims Store
-}
+type source struct{ server *server }
+
+// Gauge implements metrics.Source.
+func (s source) Gauge(ctx context.Context) (queue.Gauge, error) { return s.server.Queue.Gauge(ctx) }
 
 // Live implements metrics.Source.
-func (s source) Live(ctx context.Context) ([]slot.Claim, error) { return s.claims.Live(ctx) }
+func (s source) Live(ctx context.Context) ([]slot.Claim, error) { return s.server.Store.Live(ctx) }
+
+// Ready implements metrics.Source.
+func (s source) Ready(ctx context.Context) error { return s.server.ready(ctx) }
+
+// Stale implements metrics.Source.
+func (s source) Stale() bool { return s.server.live.Stale() }

@@ -38,11 +38,12 @@ func (a *App) Ref(ctx context.Context, word string) (slot.Ref, error) {
 	return renamed(ref, repo)
 }
 
-// Scope reads what a hold is about: a ref, or a repository. Nothing is written.
+// Scope reads what a hold is about: a ref, a repository or everything. Nothing is
+// written.
 func (a *App) Scope(ctx context.Context, word string) (string, error) {
 	scope, err := slot.ParseScope(word, a.Grammar(ctx))
-	if err != nil {
-		return "", err
+	if err != nil || scope == slot.Everything {
+		return scope, err
 	}
 	if _, err := slot.ParseCanonical(scope); err == nil {
 		ref, err := a.Ref(ctx, scope)

@@ -33,6 +33,8 @@ func (r Request) Validate() error {
 		return bad("a supervised claim names its run")
 	case r.Bound && (r.Kind != slot.Detached || r.Holder.Process.IsZero()):
 		return bad("only a detached claim is bound, and to a process")
+	case r.Ends() && (!r.Bound || len(r.Also) > 0):
+		return bad("only a bound claim of one ref ends another")
 	case r.Displace != nil && r.Displace.Claim == "":
 		return bad("it displaces a claim without an id")
 	case slices.ContainsFunc(r.Others, func(d Displace) bool { return d.Claim == "" }):
@@ -44,6 +46,9 @@ func (r Request) Validate() error {
 	}
 	return nil
 }
+
+// Ends reports that the claim is asked for to end another one, and for nothing else.
+func (r Request) Ends() bool { return r.Displace != nil && r.Displace.Why == Ended }
 
 // AlsoMax bounds Request.Also.
 const AlsoMax = 256

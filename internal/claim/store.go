@@ -26,6 +26,9 @@ const (
 	Overdue Why = "expired"
 	// Forced: a person said so. The store checks nothing but the id.
 	Forced Why = "forced"
+	// Ended: a person ends it, and nothing is worked under the claim that takes its
+	// place for that: a bound one (see Request.Ends). It alone passes a hold.
+	Ended Why = "ended"
 	// Resumed: a waiting claim goes back to work, with a new fence and token. It
 	// passes the line; Dead and Overdue do not.
 	Resumed Why = "resumed"
@@ -228,7 +231,7 @@ type Journal interface {
 	// that ended and were gone before it. It returns the number of decisions.
 	Prune(ctx context.Context, before time.Time) (int, error)
 
-	// Hold pauses a ref or repository; setting it again replaces the reason.
+	// Hold pauses a ref, a repository or everything; setting it again replaces the reason.
 	Hold(ctx context.Context, h slot.Hold) error
 	// Unhold ends a pause and reports whether there was one.
 	Unhold(ctx context.Context, scope string) (bool, error)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/oneslot/oneslot/internal/app"
 	"github.com/oneslot/oneslot/internal/doctor"
@@ -65,6 +66,19 @@ func exitCode(err error) int {
 		return exitOutput
 	}
 	return exitInternal
+}
+
+// worst is the exit code of several steps: what nobody could do, then what could not
+// be found out, then a refusal.
+func worst(errs []error) int {
+	order := []int{exitNotAllowed, exitUnknown, exitBusy, exitOK} // all others before them
+	code := exitOK
+	for _, err := range errs {
+		if next := exitCode(err); slices.Index(order, next) < slices.Index(order, code) {
+			code = next
+		}
+	}
+	return code
 }
 
 // doctorError is the exit code that goes with what doctor found; nil if nothing

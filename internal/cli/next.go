@@ -34,7 +34,7 @@ func nextFor(a *app.App, s claim.Slot, work []queue.Item, now time.Time) string 
 }
 
 func unheld(h *slot.Hold) string {
-	return "nothing starts until `oneslot unhold " + quote(h.Scope) + "`"
+	return "nothing starts until " + unholds(h.Scope)
 }
 
 // nextWork says what becomes of the work that waits for a free slot; empty if there

@@ -108,7 +108,7 @@ func deferRows(e *slot.DeferError, by inquiry, now time.Time) (rows [][]string) 
 	see := "see `oneslot why " + quote(e.Ref.String()) + "`"
 	switch {
 	case e.Hold != nil:
-		return append(rows, []string{"next", "`oneslot unhold " + quote(e.Hold.Scope) + "` ends the hold; --force does not pass it"})
+		return append(rows, []string{"next", unholds(e.Hold.Scope) + " ends the hold; --force does not pass it"})
 	case by.what == started:
 		return append(rows, []string{"next", again + ", wait with `run --on-busy wait`, " + see + ", or pass it with `run --force --reason TEXT`"})
 	}

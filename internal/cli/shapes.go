@@ -99,6 +99,9 @@ func (v *slotView) judge(a *app.App, c slot.Claim) {
 	if reason == slot.ReasonHeld && ended(c) {
 		reason, detail = reasonPending, "the run has ended and its outcome is on disk; its supervisor is about to give the slot back"
 	}
+	if detail == "" && stopped(c) {
+		detail = "its process is stopped (SIGSTOP)"
+	}
 	v.find("claim", slot.Defer, reason, detail)
 }
 

@@ -143,7 +143,11 @@ func (c *cli) showStatus(a *app.App, all state) error {
 		if i == 0 {
 			c.printf(c.Out, "\n")
 		}
-		c.printf(c.Out, "%s, since %s\n", clean(h.String()), since(h.At, now))
+		only := ""
+		if h.Scope == slot.Everything {
+			only = "; " + unholds(h.Scope) + " ends it, and no other hold"
+		}
+		c.printf(c.Out, "%s, since %s%s\n", clean(h.String()), since(h.At, now), only)
 	}
 	if err := c.showQueue(all.queue, now); err != nil {
 		return err
@@ -180,15 +184,18 @@ func (c *cli) showQueue(items []queue.Item, now time.Time) error {
 		return nil
 	}
 	c.printf(c.Out, "\n")
-	rows := [][]string{{"WORK ON", "RULE", "STATE", "EVENTS", "ATTEMPTS", "DEFERS", "NEXT LOOK", "REASON"}}
+	rows := [][]string{{"WORK ON", "RULE", "STATE", "WAITS", "EVENTS", "ATTEMPTS", "DEFERS", "NEXT LOOK", "REASON"}}
 	for _, it := range items {
-		next := "-"
+		waits, next := "-", "-"
+		if !it.Age.IsZero() {
+			waits = span(now.Sub(it.Age))
+		}
 		if it.State == queue.Pending {
 			if next = "now"; it.Due.After(now) {
 				next = "in " + span(it.Due.Sub(now))
 			}
 		}
-		rows = append(rows, []string{it.Ref.String(), ruleName(it.Policy), string(it.State), fmt.Sprint(it.Waiting),
+		rows = append(rows, []string{it.Ref.String(), ruleName(it.Policy), string(it.State), waits, fmt.Sprint(it.Waiting),
 			fmt.Sprint(it.Attempts), fmt.Sprint(it.Defers), next, reasonText(it)})
 	}
 	return table(c.Out, "", rows)

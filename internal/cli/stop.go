@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,15 +22,18 @@ import (
 )
 
 func (c *cli) stopVerb() *cobra.Command {
-	var hold bool
+	var hold, all bool
 	cmd := &cobra.Command{
-		Use:   "stop REF [--hold]",
-		Short: "End what runs on a ref, and wait until it is gone",
+		Use:   "stop REF|REPO | --all [--hold]",
+		Short: "End what runs, and wait until it is gone",
 		Long: `Stop asks the run that holds REF to end, and returns when nothing of its
 process tree is left. The run has its grace time between TERM and KILL. It asks
 nothing back and needs no reason; no attempt is spent and no retry follows. But who
 waits in line comes next, and events that wait in the queue start the ref again, which
 is said, unless --hold pauses the ref first.
+
+With REPO (owner/repo) or --all it does that to each live claim of the repository, or
+of the store, several at a time. --hold pauses the repository, or everything, first.
 
 A supervisor that is dead or stopped is not waited for: stop takes the slot,
 ends the tree itself, and gives the slot back. So it does with a claim that
@@ -37,30 +42,34 @@ A run on another host, or out of sight, ends at its next renewal.
 
 Exit codes:
   0    it is stopped; also if there was nothing to stop, which is said
-  64   not a ref
+  64   neither a ref nor a repository
   69   unknown: the store could not be asked, or the run has not ended yet
-  75   somebody else took the slot meanwhile, or a hold keeps a claim in place
+  75   somebody else took the slot meanwhile
   77   the processes belong to somebody else, who is named; nothing was changed
-  78   bad configuration`,
-		Args: c.exactly(1, "one REF"),
+  78   bad configuration
+
+Of several, the worst: 77 before 69 before 75.`,
+		Args: c.oneOrAll(&all, "one REF or REPO"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, ref, err := c.openFor(cmd, args[0])
+			a, scope, err := c.scope(cmd, args)
 			if err != nil {
 				return err
 			}
-			return c.stop(cmd.Context(), a, ref, hold)
+			if ref := mayRef(scope); !ref.IsZero() {
+				return c.stop(cmd.Context(), a, ref, hold)
+			}
+			return c.stopAll(cmd.Context(), a, scope, hold)
 		},
 	}
-	cmd.Flags().BoolVar(&hold, "hold", false, "put the ref on hold first, so that nothing follows")
+	cmd.Flags().BoolVar(&all, "all", false, "each live claim of the store")
+	cmd.Flags().BoolVar(&hold, "hold", false, "put it on hold first, so that nothing follows")
 	return cmd
 }
 
 func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) error {
-	s := ending.Stopper{Ender: a.Ender(), Ref: ref, Path: slot.PathManual, Reason: "stopped by " + a.Whoami(), Log: slog.New(slog.DiscardHandler)}
+	s := stopper(a, ref)
 	if hold {
-		s.Hold = func(ctx context.Context) error {
-			return setHold(ctx, a, slot.Hold{Scope: ref.String(), Reason: "stopped", By: a.Whoami()})
-		}
+		s.Hold = func(ctx context.Context) error { return holdStopped(ctx, a, ref.String()) }
 	}
 	did, err := s.Stop(ctx)
 	if err != nil {
@@ -71,8 +80,72 @@ func (c *cli) stop(ctx context.Context, a *app.App, ref slot.Ref, hold bool) err
 	}
 	c.printf(c.Out, "%s: %s\n", ref, clean(did))
 	if hold {
-		c.printf(c.Out, "%s: on hold until `oneslot unhold %s`\n", ref, quote(ref.String()))
+		c.printf(c.Out, "%s: on hold until %s\n", ref, unholds(ref.String()))
 	}
+	return c.sayNext(ctx, a, ref, hold)
+}
+
+// stopsAtOnce is how many runs are ended at a time: each may take its grace time.
+const stopsAtOnce = 8
+
+// stopAll ends each live claim within a scope, and tells of each.
+func (c *cli) stopAll(ctx context.Context, a *app.App, scope string, hold bool) error {
+	if hold { // what is claimed before that is in the list; nothing is after it
+		if err := holdStopped(ctx, a, scope); err != nil {
+			return err
+		}
+		c.printf(c.Out, "%s: on hold until %s\n", slot.ScopeName(scope), unholds(scope))
+	}
+	live, err := a.Store.Live(ctx)
+	if err != nil {
+		return err
+	}
+	live = slices.DeleteFunc(live, func(l slot.Claim) bool {
+		return !l.Ref.Within(scope) && !slices.ContainsFunc(l.Also, func(r slot.Ref) bool { return r.Within(scope) })
+	})
+	if len(live) == 0 {
+		c.printf(c.Out, "%s: nothing to stop: nothing is held\n", slot.ScopeName(scope))
+		return nil
+	}
+	errs := make([]error, len(live))
+	var said sync.Mutex // what is told of one ref stays together
+	var all sync.WaitGroup
+	room := make(chan struct{}, stopsAtOnce)
+	for i, l := range live {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			s := stopper(a, l.Ref)
+			did, err := s.Stop(ctx)
+			said.Lock()
+			defer said.Unlock()
+			if err == nil {
+				c.printf(c.Out, "%s: %s\n", l.Ref, clean(cmp.Or(did, "it ended by itself just now")))
+				err = c.sayNext(ctx, a, l.Ref, hold)
+			} else {
+				err = c.notStopped(err, l.Ref)
+			}
+			c.tell(err)
+			errs[i] = err
+		})
+	}
+	all.Wait()
+	if code := worst(errs); code != exitOK {
+		return &exitError{code}
+	}
+	return nil
+}
+
+func stopper(a *app.App, ref slot.Ref) ending.Stopper {
+	return ending.Stopper{Ender: a.Ender(), Ref: ref, Path: slot.PathManual, Reason: "stopped by " + a.Whoami(), Log: slog.New(slog.DiscardHandler)}
+}
+
+func holdStopped(ctx context.Context, a *app.App, scope string) error {
+	return setHold(ctx, a, slot.Hold{Scope: scope, Reason: "stopped", By: a.Whoami()})
+}
+
+// sayNext tells who, or what, comes next on a ref that was stopped.
+func (c *cli) sayNext(ctx context.Context, a *app.App, ref slot.Ref, hold bool) error {
 	if err := sayLine(ctx, c.Out, a, ref, hold); err != nil {
 		return err
 	}
@@ -144,7 +217,7 @@ func sayWork(ctx context.Context, w io.Writer, a *app.App, ref slot.Ref) error {
 	next = "looked at " + next + ", to start it; " + hold + " keeps it from that"
 	switch nobody := unworked(a, ref); {
 	case look.Hold != nil:
-		next = "kept until `oneslot unhold " + quote(look.Hold.Scope) + "`"
+		next = "kept until " + unholds(look.Hold.Scope)
 	case nobody != "" && !followed:
 		next = "kept: " + nobody
 	}

@@ -160,7 +160,7 @@ func (s *Stopper) take(ctx context.Context, c *slot.Claim) (string, error) {
 		Holder: s.holder(s.Path),
 	}
 	if c != nil {
-		req.Displace = &claim.Displace{Claim: c.ID, Why: claim.Forced, Detail: s.Reason}
+		req.Displace = &claim.Displace{Claim: c.ID, Why: claim.Ended, Detail: s.Reason}
 	}
 	g, err := s.Store.Acquire(ctx, req)
 	var paused *slot.DeferError

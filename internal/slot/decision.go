@@ -18,7 +18,7 @@ const (
 	ReasonFree      = "free"      // nobody held the slot
 	ReasonHeld      = "held"      // somebody holds the slot
 	ReasonLine      = "line"      // free, but others wait before you
-	ReasonHold      = "hold"      // a person paused the ref or its repository
+	ReasonHold      = "hold"      // a person paused the ref, its repository or everything
 	ReasonCapacity  = "capacity"  // as many run as may run
 	ReasonBreaker   = "breaker"   // this ref ran too often of late
 	ReasonInside    = "inside"    // asked from inside the slot's own worker
@@ -48,9 +48,12 @@ type Decision struct {
 	Run     string
 }
 
-// Hold is a person's pause of a ref or of a repository.
+// Everything is the scope of a hold on all refs, keys too.
+const Everything = "*"
+
+// Hold is a person's pause of a ref, of a repository or of everything.
 type Hold struct {
-	Scope  string // canonical ref, or host/owner/repo
+	Scope  string // canonical ref, host/owner/repo, or Everything
 	Reason string
 	By     string
 	At     time.Time
@@ -58,9 +61,34 @@ type Hold struct {
 
 // String says who paused what, and why.
 func (h Hold) String() string {
-	s := h.Scope + " is on hold by " + h.By
+	s := ScopeName(h.Scope) + " is on hold by " + h.By
 	if h.Reason != "" {
 		s += ": " + h.Reason
 	}
 	return s
+}
+
+// ScopeName is a scope as people read it.
+func ScopeName(scope string) string {
+	if scope == Everything {
+		return "everything"
+	}
+	return scope
+}
+
+// Paused is the hold that keeps the ref from being claimed, if any: its own before
+// its repository's before that on everything.
+func (r Ref) Paused(holds []Hold) *Hold {
+	var first *Hold
+	for i, h := range holds {
+		if r.Within(h.Scope) && (first == nil || len(h.Scope) > len(first.Scope)) {
+			first = &holds[i]
+		}
+	}
+	return first
+}
+
+// Within reports whether the ref is what a scope names, or in it.
+func (r Ref) Within(scope string) bool {
+	return !r.IsZero() && (scope == Everything || scope == r.String() || scope == r.Repo())
 }

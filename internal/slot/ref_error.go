@@ -7,7 +7,7 @@ import (
 
 const (
 	refForms   = "owner/repo#12, host/group/project!12, owner/repo@branch[:check], key:NAME, or the web address of an issue, a pull request or a branch"
-	scopeForms = "owner/repo, host/group/project, a repository's web address, or a ref: " + refForms
+	scopeForms = "owner/repo, host/group/project, a repository's web address, '*' for everything, or a ref: " + refForms
 
 	shownText = 60 // bytes of a wrong part that an error repeats
 )

@@ -54,11 +54,14 @@ func numberless(s, repo string) string {
 	return "is missing; write " + repo + "#12"
 }
 
-// ParseScope reads what can be put on hold: a ref, or a repository as
+// ParseScope reads what can be put on hold: a ref, Everything, or a repository as
 // owner/repo, host/group/project or a web address. It returns the canonical
 // form, a ref's String or a repository's "host/owner/repo". The error is a
 // *RefError.
 func ParseScope(s string, g Grammar) (string, error) {
+	if s == Everything {
+		return s, nil
+	}
 	r, repo, err := g.read(s)
 	if err != nil {
 		return "", discreet(err, s, true)

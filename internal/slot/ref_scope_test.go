@@ -23,6 +23,7 @@ func TestParseScope(t *testing.T) {
 		{"https://github.com/octo/hello.git?x#y", "github.com/octo/hello"},
 		{"https://gitlab.com/g/s/t/p", "gitlab.com/g/s/t/p"},
 		{"https://git.unknown.org/o/r", "git.unknown.org/o/r"},
+		{"*", slot.Everything},
 		// Everything that is a ref.
 		{"octo/hello#7", "github.com/octo/hello#7"},
 		{"gitlab.com/g/p!7", "gitlab.com/g/p!7"},
@@ -47,6 +48,8 @@ func TestParseScopeRefuses(t *testing.T) {
 		{"https://github.com/octo", "needs an owner"},
 		{"octo/..", "a step in a path"},
 		{"octo/*", "may only have"},
+		{"*/*", "may only have"},
+		{"**", "needs an owner"},
 		{"g/s/issueS/5", "reads as the address"},
 		{"gitlab.com/g/s/issues/5.git", "reads as the address"},
 		{strings.Repeat("a/", 1100) + "b", "longer than 2048"},

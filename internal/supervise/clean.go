@@ -76,13 +76,14 @@ func (c Cleaner) Clean(ctx context.Context, ref slot.Ref, own string, previous *
 	}
 	for _, old := range runs {
 		dir, err := c.dir(old)
+		died := ""
 		if err == nil {
-			err = c.end(ctx, self, dir, old)
+			died, err = c.end(ctx, self, dir, old)
 		}
 		if err != nil {
 			return &UnstoppedError{old.ID, err}
 		}
-		if err := c.close(ctx, ref, old, dir); err != nil {
+		if err := c.close(ctx, ref, old, dir, died); err != nil {
 			return err
 		}
 	}
@@ -132,26 +133,26 @@ func (c Cleaner) open(ctx context.Context, ref slot.Ref, own string, previous *s
 }
 
 // end ends one run: its supervisor and warden first, so that nobody forks for
-// it any more, then its tree.
-func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old slot.Run) error {
+// it any more, then its tree. died says how its supervisor came to its end.
+func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old slot.Run) (died string, err error) {
 	id, err := dir.Identity()
 	switch {
 	case err == nil && id.Boot != c.Boot:
-		return nil // the machine was down since
+		return supervisorDied, nil // the machine was down since
 	case err != nil && old.Holder.Process.IsZero() && !errors.Is(err, fs.ErrNotExist):
-		return err // something is there that names nobody
+		return "", err // something is there that names nobody
 	case err != nil:
 		// It did not get as far as naming itself; the claim's record does.
 		id = rundir.Identity{Supervisor: old.Holder.Process, Grace: slot.DefaultGrace}
 	}
-	orphans, err := c.quiet(ctx, self, id, old.Claim == "")
+	orphans, died, err := c.quiet(ctx, self, id, old.Claim == "")
 	if err != nil {
-		return err
+		return "", err
 	}
 	wait, cancel := context.WithTimeout(ctx, dyingMax)
 	defer cancel()
 	if err := dir.Await(wait); err != nil {
-		return err
+		return "", err
 	}
 	tree := c.tree(old.ID, id)
 	tree.Processes = append(tree.Processes, orphans...)
@@ -160,10 +161,10 @@ func (c Cleaner) end(ctx context.Context, self slot.Process, dir rundir.Dir, old
 		c.Log.Info("ended what an earlier run left", "run", old.ID, "termed", report.Termed, "killed", report.Killed)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	failpoint.Hit(failpoint.AfterTreeGone)
-	return nil
+	return died, nil
 }
 
 // dir is the run's folder: where its record says, else in our own state folder.
@@ -200,33 +201,42 @@ func (c Cleaner) tree(run string, id rundir.Identity) proc.Tree {
 // not, or is stopped, is killed; but not one of a run that our journal does not
 // know, which is at work for another store.
 //
-// It returns who was below them before they were killed: one that dropped every
-// mark can only be found there.
-func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity, stranger bool) (below []slot.Process, err error) {
+// It returns who was below them before they were killed, for one that dropped every
+// mark can only be found there; and how the supervisor came to its end.
+func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identity, stranger bool) (below []slot.Process, died string, err error) {
 	if p := id.Supervisor; !p.IsZero() && p != self {
 		s := proc.Look(p)
 		if s.Life == proc.Alive && !s.Stopped {
 			if err := proc.Signal(p, unix.SIGUSR1); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return nil, err
+				return nil, "", err
 			}
 			if err := awaitEnd(ctx, p, min(c.grace(id)+time.Second/2, noticeMax)); err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			if s := proc.Look(p); stranger && s.Life == proc.Alive && !s.Stopped {
-				return nil, fmt.Errorf("%w: its supervisor lives and works for another store, or for a file that was moved away; `kill %d` ends it, and its worker first", slot.ErrNotAllowed, s.PID)
+				return nil, "", fmt.Errorf("%w: its supervisor lives and works for another store, or for a file that was moved away; `kill %d` ends it, and its worker first", slot.ErrNotAllowed, s.PID)
 			}
 		}
 	}
 	if below, err = descendants(self, id.Supervisor, id.Warden); err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	died = supervisorDied
 	for _, p := range []slot.Process{id.Supervisor, id.Warden} {
 		if p.IsZero() || p == self {
 			continue
 		}
+		see := proc.Look(p)
 		err := proc.Signal(p, syscall.SIGKILL)
 		if errors.Is(err, os.ErrProcessDone) {
 			continue
+		}
+		switch {
+		case p != id.Supervisor || see.Life != proc.Alive:
+		case see.Stopped:
+			died = fmt.Sprintf("supervisor was stopped (SIGSTOP), and killed by process %d", self.PID)
+		default:
+			died = fmt.Sprintf("supervisor did not end its run when told to, and was killed by process %d", self.PID)
 		}
 		if err == nil {
 			err = awaitEnd(ctx, p, dyingMax)
@@ -235,10 +245,10 @@ func (c Cleaner) quiet(ctx context.Context, self slot.Process, id rundir.Identit
 			err = fmt.Errorf("%w: process %d does not end", slot.ErrUnknown, p.PID)
 		}
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	return below, nil
+	return below, died, nil
 }
 
 // descendants lists those of the processes that are alive; our own are no old
@@ -277,10 +287,10 @@ func awaitEnd(ctx context.Context, p slot.Process, most time.Duration) error {
 }
 
 // close records that nothing of the run is left, with the outcome it left.
-func (c Cleaner) close(ctx context.Context, ref slot.Ref, old slot.Run, dir rundir.Dir) error {
+func (c Cleaner) close(ctx context.Context, ref slot.Ref, old slot.Run, dir rundir.Dir, died string) error {
 	out, err := dir.Outcome()
 	if err != nil {
-		out = c.vanished(dir, err)
+		out = c.vanished(dir, died, err)
 	}
 	failpoint.Hit(failpoint.BeforeSettle)
 	if err := c.Journal.TreeGone(ctx, old.ID, out); err != nil {
@@ -294,15 +304,18 @@ func (c Cleaner) close(ctx context.Context, ref slot.Ref, old slot.Run, dir rund
 	return err
 }
 
+// supervisorDied is the end of a supervisor that nobody is known to have ended.
+const supervisorDied = "supervisor died"
+
 // vanished is the outcome of a run that left none, for the reason why.
-func (c Cleaner) vanished(dir rundir.Dir, why error) slot.Outcome {
-	out := slot.Outcome{Result: slot.Vanish, Reason: "supervisor died, exit unknown"}
+func (c Cleaner) vanished(dir rundir.Dir, died string, why error) slot.Outcome {
+	out := slot.Outcome{Result: slot.Vanish, Reason: died + ", exit unknown"}
 	if !errors.Is(why, fs.ErrNotExist) {
 		out.Reason += fmt.Sprintf(" (%v)", why)
 		return out
 	}
 	if id, err := dir.Identity(); err == nil && id.Boot == c.Boot && !dir.Forked() {
-		out.Reason, out.Unspent = "supervisor died before it started a worker", true
+		out.Reason, out.Unspent = died+" before it started a worker", true
 	}
 	return out
 }

@@ -255,3 +255,49 @@ func missing(t *testing.T, what string) {
 	}
 	t.Skipf("needs %s", what)
 }
+
+// How a supervisor came to its end is on record, as far as whoever cleared its run saw it.
+func TestCleanTellsHowTheSupervisorEnded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sig  syscall.Signal // before it is cleared
+		want string
+	}{
+		"dead":              {syscall.SIGKILL, "supervisor died, exit unknown"},
+		"stopped":           {syscall.SIGSTOP, fmt.Sprintf("supervisor was stopped (SIGSTOP), and killed by process %d, exit unknown", os.Getpid())},
+		"deaf, but at work": {0, fmt.Sprintf("supervisor did not end its run when told to, and was killed by process %d, exit unknown", os.Getpid())},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ref := plan{Ref: "octo/hello#7"}.ref()
+			state := t.TempDir()
+			worker, sup := sleeper(t), deaf(t)
+			d := earlier(t, state, ref, worker)
+			err := d.WriteIdentity(rundir.Identity{
+				Ref: ref.String(), Claim: "c", Boot: worker.Boot, Grace: 100 * time.Millisecond, Supervisor: sup, Worker: worker, Group: worker.PID,
+			})
+			if err := errors.Join(err, d.Forking()); err != nil {
+				t.Fatal(err)
+			}
+			if err := proc.Signal(sup, tt.sig); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+				s := proc.Look(sup)
+				if tt.sig == 0 || s.Stopped || s.Life == proc.Dead {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("the signal does nothing: %+v", s)
+				}
+			}
+			c, b := cleaner(state, worker.Boot)
+			b.open = []slot.Run{{ID: "old", Claim: "c", Dir: d.Path(), Ref: ref, Holder: slot.Holder{Process: sup}}}
+			if err := c.Clean(t.Context(), ref, "", nil); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.gone["old"]; got.Result != slot.Vanish || got.Reason != tt.want {
+				t.Errorf("on record: %+v; want %q", got, tt.want)
+			}
+		})
+	}
+}

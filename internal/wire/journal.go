@@ -80,7 +80,7 @@ type Decisions struct {
 
 // Hold is slot.Hold.
 type Hold struct {
-	Scope  string     `json:"scope"` // a ref or a repository
+	Scope  string     `json:"scope"` // a ref, a repository, or * for everything
 	Reason string     `json:"reason"`
 	By     string     `json:"by"`
 	At     *time.Time `json:"at,omitempty"` // now, if left out

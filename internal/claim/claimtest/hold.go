@@ -10,9 +10,9 @@ import (
 
 func holdTests() []test {
 	return []test{
-		{"P6/AHoldPausesRefOrRepository", func(b *bench) {
+		{"P6/AHoldPausesRefOrRepositoryOrEverything", func(b *bench) {
 			s, ref := b.open(), b.ref(1)
-			for _, scope := range []string{ref.String(), ref.Repo()} {
+			for _, scope := range []string{ref.String(), ref.Repo(), slot.Everything} {
 				b.hold(s, scope, "release week")
 				req := b.detached(ref)
 				e := b.deferred(b.open(), req)
@@ -35,6 +35,65 @@ func holdTests() []test {
 			b.hold(s, "github.com/octo-org/octo", "x")
 			b.take(s, b.detached(b.ref(3)))
 			b.take(s, b.detached(b.parse("key:github.com/octo-org/octo")))
+		}},
+		{"P6/AHoldOnEverythingPausesKeysToo", func(b *bench) {
+			s := b.open()
+			b.hold(s, slot.Everything, "x")
+			for _, ref := range []slot.Ref{b.parse("key:nightly"), b.parse("gitlab.com/g/s/p!1"), b.parse("github.com/octo-org/octo-repo@main:build")} {
+				if e := b.deferred(s, b.supervised(ref)); e.Hold == nil || e.Hold.Scope != slot.Everything {
+					b.Errorf("%s is deferred by %+v; want the hold on everything", ref, e.Hold)
+				}
+			}
+			b.unhold(s, slot.Everything, true)
+			b.take(s, b.detached(b.parse("key:nightly")))
+		}},
+		{"P6/TheNarrowestHoldIsNamedAndEachEndsAlone", func(b *bench) {
+			s, req := b.open(), b.detached(b.ref(1))
+			scopes := []string{req.Ref.String(), req.Ref.Repo(), slot.Everything}
+			for _, scope := range scopes {
+				b.hold(s, scope, "x")
+			}
+			for _, scope := range scopes {
+				if e := b.deferred(s, req); e.Hold == nil || e.Hold.Scope != scope {
+					b.Errorf("deferred by %+v; want the hold on %s", e.Hold, scope)
+				}
+				if l := b.look(s, req.Ref); l.Hold == nil || l.Hold.Scope != scope {
+					b.Errorf("a look shows the hold %+v; want that on %s", l.Hold, scope)
+				}
+				b.unhold(s, scope, true)
+			}
+			b.take(s, req)
+			b.release(s, req.Key)
+			b.hold(s, scopes[0], "x")
+			b.hold(s, slot.Everything, "x")
+			b.unhold(s, slot.Everything, true)
+			if e := b.deferred(s, b.detached(req.Ref)); e.Hold == nil || e.Hold.Scope != scopes[0] {
+				b.Errorf("deferred by %+v; want the ref's own hold", e.Hold)
+			}
+		}},
+		{"P6/OnHoldAClaimIsEndedButNotReplaced", func(b *bench) {
+			s, req := b.open(), b.detached(b.ref(1))
+			ending := func(id string) claim.Request {
+				r := over(b.detached(req.Ref), id, claim.Ended)
+				r.Head, r.Bound = true, true
+				return r
+			}
+			old := b.take(s, req).Claim
+			b.hold(s, slot.Everything, "x")
+			b.deferred(s, ending(claim.NewKey(req.Ref).Claim)) // of another claim
+			unbound := ending(old.ID)
+			unbound.Bound = false
+			if _, err := s.Acquire(b.ctx, unbound); !errors.Is(err, slot.ErrUsage) {
+				b.Errorf("a claim that goes on, in place of another on hold: %v; want a usage error", err)
+			}
+			b.renew(s, req.Key) // nothing happened to it
+			end := ending(old.ID)
+			if g := b.take(s, end); g.Displaced == nil || g.Displaced.ID != old.ID {
+				b.Errorf("displaced %+v; want %s", g.Displaced, old.ID)
+			}
+			b.release(s, end.Key)
+			b.deferred(s, ending(old.ID)) // it is free, and stays so
+			b.deferred(s, b.detached(req.Ref))
 		}},
 		{"P6/AForcedClaimDoesNotPassAHold", func(b *bench) {
 			s, req := b.open(), b.detached(b.ref(1))
@@ -62,26 +121,29 @@ func holdTests() []test {
 				b.Errorf("holds %+v, %v; want none", holds, err)
 			}
 		}},
-		{"P6/UnholdWakesTheHead", func(b *bench) {
-			s, holder, line := b.line(1)
-			b.hold(s, holder.Ref.Repo(), "x")
-			b.release(s, holder.Key)
-			if b.caps.Notifies {
-				select { // the release may have woken it already
-				case <-line[0].wake:
-				default:
-				}
-			}
-			if e := b.deferred(line[0].s, line[0].Request); e.Place == nil || e.Place.Ahead != 0 {
-				b.Errorf("place %+v; want the head's", e.Place)
-			}
-			b.past(2 * b.opt.Turn) // a turn counts from the end of the hold
-			b.unhold(s, holder.Ref.Repo(), true)
-			b.poked("the head, after the hold", line[0].wake)
-			b.busy(s, b.detached(holder.Ref), slot.ReasonLine)
-			b.take(s, line[0].Request)
-		}},
+		{"P6/UnholdWakesTheHead", func(b *bench) { b.unholdWakes(slot.Ref.Repo) }},
+		{"P6/UnholdOfEverythingWakesTheHead", func(b *bench) { b.unholdWakes(func(slot.Ref) string { return slot.Everything }) }},
 	}
+}
+
+func (b *bench) unholdWakes(scope func(slot.Ref) string) {
+	s, holder, line := b.line(1)
+	b.hold(s, scope(holder.Ref), "x")
+	b.release(s, holder.Key)
+	if b.caps.Notifies {
+		select { // the release may have woken it already
+		case <-line[0].wake:
+		default:
+		}
+	}
+	if e := b.deferred(line[0].s, line[0].Request); e.Place == nil || e.Place.Ahead != 0 {
+		b.Errorf("place %+v; want the head's", e.Place)
+	}
+	b.past(2 * b.opt.Turn) // a turn counts from the end of the hold
+	b.unhold(s, scope(holder.Ref), true)
+	b.poked("the head, after the hold", line[0].wake)
+	b.busy(s, b.detached(holder.Ref), slot.ReasonLine)
+	b.take(s, line[0].Request)
 }
 
 func (b *bench) hold(s Store, scope, reason string) {

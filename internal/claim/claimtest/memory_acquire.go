@@ -58,7 +58,9 @@ func (m *Memory) again(s *memSlot, key claim.Key, g *claim.Grant) error {
 // caller in line if it brought a ticket.
 func (m *Memory) refusal(s *memSlot, req claim.Request) (reason string, err error) {
 	for _, o := range m.group(req) {
-		if hold := m.held(o.ref); hold != nil {
+		c := m.holderOf(o).newest
+		ends := c != nil && !c.Ended && req.Ends() && req.Displace.Claim == c.ID
+		if hold := m.held(o.ref); hold != nil && !ends {
 			m.want(o, s)
 			return "", &slot.DeferError{
 				Ref: req.Ref, Reason: slot.ReasonHold, Detail: hold.Reason, Hold: hold, Place: s.join(req, m.now()),
@@ -129,7 +131,7 @@ func (m *Memory) ground(s *memSlot, req claim.Request) (string, error) {
 			return slot.ReasonDead, nil
 		case d.Why == claim.Overdue && m.left(c) <= 0:
 			return slot.ReasonExpired, nil
-		case d.Why == claim.Forced:
+		case d.Why == claim.Forced, d.Why == claim.Ended:
 			return slot.ReasonForced, nil
 		case d.Why == claim.Resumed && waiting:
 			return slot.ReasonResumed, nil

@@ -153,9 +153,10 @@ func (h *MemoryHandle) Prune(ctx context.Context, before time.Time) (n int, err 
 	return n, err
 }
 
-// held is the hold that pauses ref, its own before its repository's.
+// held is the hold that pauses ref: its own before its repository's before that on
+// everything.
 func (m *Memory) held(ref slot.Ref) *slot.Hold {
-	for _, scope := range []string{ref.String(), ref.Repo()} {
+	for _, scope := range []string{ref.String(), ref.Repo(), slot.Everything} {
 		if h, ok := m.holds[scope]; ok && scope != "" {
 			return &h
 		}
@@ -163,7 +164,7 @@ func (m *Memory) held(ref slot.Ref) *slot.Hold {
 	return nil
 }
 
-// Hold pauses a ref or a repository.
+// Hold pauses a ref, a repository or everything.
 func (h *MemoryHandle) Hold(ctx context.Context, hold slot.Hold) error {
 	return h.step(ctx, "hold", func() error {
 		if hold.At.IsZero() {
@@ -181,7 +182,7 @@ func (h *MemoryHandle) Unhold(ctx context.Context, scope string) (was bool, err 
 		_, was = h.m.holds[scope]
 		delete(h.m.holds, scope)
 		for _, s := range h.m.slots {
-			if was && (s.ref.String() == scope || s.ref.Repo() == scope) {
+			if was && s.ref.Within(scope) {
 				s.moved = h.m.now()
 				h.m.poke(s)
 				h.m.wanted(s)

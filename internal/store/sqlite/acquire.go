@@ -67,7 +67,7 @@ func (t *tx) acquire(req claim.Request) (claim.Grant, error, error) {
 		if err != nil {
 			return claim.Grant{}, nil, err
 		}
-		if hold != nil {
+		if hold != nil && !(req.Ends() && g.has(req.Displace.Claim)) {
 			return t.refuse(req, r, s, &slot.DeferError{Ref: req.Ref, Reason: slot.ReasonHold, Hold: hold,
 				Detail: hold.String()})
 		}
@@ -111,6 +111,8 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 	if d := req.Displaces(r.claim.ID); d != nil {
 		parked := r.claim.Kind == slot.Waiting // nobody works under it, so nobody is dead or overdue
 		switch {
+		case d.Why == claim.Ended:
+			return slot.ReasonForced, d.Detail, true
 		case d.Why == claim.Forced,
 			d.Why == claim.Dead && !parked,
 			d.Why == claim.Overdue && !parked && r.claim.Expired(),
@@ -128,8 +130,8 @@ func (t *tx) takeable(req claim.Request, r *row) (reason, detail string, ok bool
 }
 
 // take writes the new claim over the slot's row (or makes the row) where cond
-// holds, unless the ref or its repository is on hold; and the decision and the
-// run that belong to it. Where it does not hold, the grant is empty.
+// holds, unless a hold pauses the ref and the claim is for more than to end another;
+// and the decision and the run that belong to it. Where it does not hold, the grant is empty.
 //
 // The fence is at least floor: what was covered had others.
 func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason, detail, cond string) (g claim.Grant, err error) {
@@ -142,7 +144,7 @@ func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason,
 	n, err := t.count(`INSERT INTO slot (slug, ref, fence, live, seq, said, claim, token, program, kind, phase, host, boot, ns, pid,
 			ticks, holder_boot, uid, path, command, run, dir, warden, bound, ttl, grace, began, deadline, since_at, renewed_at, expires, also)
 		SELECT ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
-		WHERE NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?))
+		WHERE (? OR NOT EXISTS (SELECT 1 FROM hold WHERE scope IN (?, ?, ?)))
 		ON CONFLICT (slug) DO UPDATE SET fence = max(slot.fence + 1, excluded.fence), live = 1, seq = slot.seq + 1,
 			said = excluded.said, claim = excluded.claim,
 			token = excluded.token, program = excluded.program, kind = excluded.kind, phase = excluded.phase, host = excluded.host,
@@ -155,7 +157,7 @@ func (t *tx) take(req claim.Request, floor int64, displaced *slot.Claim, reason,
 		level(), string(req.Kind), string(phase), h.Host, t.w.s.opt.Clock.BootID(), int64(h.Process.NS), h.Process.PID,
 		int64(h.Process.Ticks), h.Process.Boot, h.UID, h.Path, h.Command, req.Run, req.Dir, req.Warden, req.Bound,
 		int64(req.TTL), int64(req.Grace), int64(t.boot), int64(t.boot+ttl), t.ms(), t.ms(), t.wall.Add(ttl).UnixMilli(), alsoText(req),
-		req.Ref.String(), req.Ref.Repo())
+		req.Ends(), req.Ref.String(), req.Ref.Repo(), slot.Everything)
 	if err != nil || n == 0 {
 		return g, err
 	}
@@ -241,11 +243,12 @@ func (t *tx) empty(ref slot.Ref) (*row, error) {
 	return r, err
 }
 
+// holdOn is the hold that pauses a ref, the narrowest first.
 func (t *tx) holdOn(ref slot.Ref) (*slot.Hold, error) {
 	var h slot.Hold
 	var at int64
-	ok, err := t.one("SELECT scope, reason, by, at FROM hold WHERE scope IN (?, ?) LIMIT 1",
-		[]any{ref.String(), ref.Repo()}, &h.Scope, &h.Reason, &h.By, &at)
+	ok, err := t.one("SELECT scope, reason, by, at FROM hold WHERE scope IN (?, ?, ?) ORDER BY length(scope) DESC LIMIT 1",
+		[]any{ref.String(), ref.Repo(), slot.Everything}, &h.Scope, &h.Reason, &h.By, &at)
 	if err != nil || !ok {
 		return nil, err
 	}

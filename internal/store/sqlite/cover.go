@@ -97,6 +97,11 @@ func (g group) held(id int64) bool {
 	return slices.ContainsFunc(g.holders, func(h holder) bool { return h.id == id })
 }
 
+// has reports whether a claim is in the way.
+func (g group) has(claim string) bool {
+	return slices.ContainsFunc(g.holders, func(h holder) bool { return h.claim.ID == claim })
+}
+
 // ids lists the rows of the group, and of who is set aside for it.
 func (g group) ids() (ids []int64) {
 	for _, s := range g.slots {

@@ -43,8 +43,6 @@ func (s *Store) Unhold(ctx context.Context, scope string) (was bool, err error) 
 	return was, err
 }
 
-func within(ref slot.Ref, scope string) bool { return ref.String() == scope || ref.Repo() == scope }
-
 // wakePaused has those look again that a pause kept from a slot beside their own.
 func (t *tx) wakePaused(scope string) error {
 	var ids []int64
@@ -55,7 +53,7 @@ func (t *tx) wakePaused(scope string) error {
 			return err
 		}
 		ref, err := slot.ParseCanonical(text)
-		if err == nil && within(ref, scope) {
+		if err == nil && ref.Within(scope) {
 			ids = append(ids, id)
 		}
 		return err
@@ -73,7 +71,7 @@ func (t *tx) paused(scope string) ([]*row, error) {
 	var list []*row
 	err := t.all("SELECT "+rowColumns+" FROM slot WHERE id IN (SELECT slot FROM waiter)", nil, func(sc scanner) error {
 		r, err := scanRow(sc)
-		if err == nil && within(r.claim.Ref, scope) {
+		if err == nil && r.claim.Ref.Within(scope) {
 			list = append(list, &r)
 		}
 		return err

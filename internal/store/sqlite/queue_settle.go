@@ -220,10 +220,12 @@ func (t *tx) wakeSlot(slotID int64) error {
 	return err
 }
 
-// wakeScope is for a pause of a ref or a repository that ended.
+// wakeScope is for a pause that ended.
 func (t *tx) wakeScope(scope string) error {
 	cond, name := "lane IN (SELECT id FROM lane WHERE repo = ?)", scope
-	if ref, err := slot.ParseCanonical(scope); err == nil {
+	if scope == slot.Everything {
+		cond = "? <> ''"
+	} else if ref, err := slot.ParseCanonical(scope); err == nil {
 		cond, name = "slot = (SELECT id FROM slot WHERE slug = ?)", ref.Slug()
 	}
 	t.woke = true

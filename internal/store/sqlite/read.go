@@ -62,12 +62,7 @@ func (s *Store) Look(ctx context.Context, ref slot.Ref) (claim.Slot, error) {
 		}
 	}
 	holds, err := s.Holds(ctx)
-	for _, h := range holds {
-		if h.Scope == ref.String() || h.Scope == ref.Repo() {
-			out.Hold = &h
-			break
-		}
-	}
+	out.Hold = ref.Paused(holds)
 	return out, err
 }
 
