@@ -406,6 +406,9 @@ func (s source) Gauge(ctx context.Context) (queue.Gauge, error) { return s.serve
 // Live implements metrics.Source.
 func (s source) Live(ctx context.Context) ([]slot.Claim, error) { return s.server.Store.Live(ctx) }
 
+// Holds implements metrics.Source.
+func (s source) Holds(ctx context.Context) ([]slot.Hold, error) { return s.server.Store.Holds(ctx) }
+
 // Ready implements metrics.Source.
 func (s source) Ready(ctx context.Context) error { return s.server.ready(ctx) }
 

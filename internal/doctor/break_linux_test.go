@@ -153,6 +153,9 @@ func breakages() map[string]func(*bench) {
 			b.must(cmd.Process.Signal(syscall.SIGSTOP))
 			b.until("stopped", func() bool { return proc.Look(p).Stopped })
 		},
+		"hold-everything": func(b *bench) {
+			b.must(b.store.Hold(b.Context(), slot.Hold{Scope: slot.Everything, By: "ann@desk", Reason: "release day", At: time.Now()}))
+		},
 		"claim-unseen": func(b *bench) {
 			man := b.manual()
 			b.claim("a", func(r *claim.Request) { r.Holder.Process = slot.Process{Boot: "elsewhere", NS: 1, PID: 7, Ticks: 1} })

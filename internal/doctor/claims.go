@@ -18,7 +18,16 @@ func claims(ctx context.Context, s *Subject, r *report) {
 	if err != nil {
 		return // the store's own line tells
 	}
+	holds, err := s.Store.Holds(ctx)
+	if err != nil {
+		return
+	}
 	before := len(r.lines)
+	for _, h := range holds {
+		if h.Scope == slot.Everything {
+			r.bad("hold-everything", "%s, since %s", h, h.At.Local().Format("2006-01-02 15:04:05 MST"))
+		}
+	}
 	for _, c := range live {
 		oneClaim(s, r, c)
 	}

@@ -65,6 +65,7 @@ func Findings() []Finding {
 		{"claim-starting", "claims", Warn, "see `oneslot why REF`; `oneslot stop REF` gives the slot back"},
 		{"claim-pending", "claims", Warn, "nothing: its work is over; its release is tried again while its supervisor lives, and whoever asks next gets the slot"},
 		{"claim-frozen", "claims", Warn, "let its supervisor go on (kill -CONT), or `oneslot stop REF`"},
+		{"hold-everything", "claims", Warn, "nothing starts until `oneslot unhold --all`"},
 		{"claim-unseen", "claims", Warn, "stop or release it where it runs; it is not taken from here"},
 		{"run-orphan", "runs", Fail, "`oneslot stop REF` ends it, and so does the next claim of the slot, before it starts; but not one whose supervisor works for another store: `kill` that"},
 		{"run-stale", "runs", Warn, "nothing: the next claim of the slot clears it"},

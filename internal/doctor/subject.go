@@ -17,6 +17,7 @@ type Store interface {
 	Dir() string  // where run folders and the registry lie
 
 	Live(ctx context.Context) ([]slot.Claim, error)
+	Holds(ctx context.Context) ([]slot.Hold, error)
 	Runs(ctx context.Context, ref slot.Ref, limit int) ([]slot.Run, error)
 	Verify(ctx context.Context) error
 	// Schema tells the level of the file, and the least level of a program

@@ -30,6 +30,7 @@ type Source interface {
 	Stale() bool
 	Gauge(ctx context.Context) (queue.Gauge, error)
 	Live(ctx context.Context) ([]slot.Claim, error)
+	Holds(ctx context.Context) ([]slot.Hold, error)
 }
 
 const lost = "oneslot_claims_lost_total"

@@ -29,6 +29,10 @@ func (s source) Live(context.Context) ([]slot.Claim, error) {
 	return []slot.Claim{{Kind: slot.Supervised}, {Kind: slot.Supervised}}, nil
 }
 
+func (s source) Holds(context.Context) ([]slot.Hold, error) {
+	return []slot.Hold{{Scope: "github.com/octo/hello"}, {Scope: slot.Everything}}, nil
+}
+
 func shown(s *Set) string {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -52,6 +56,8 @@ func TestText(t *testing.T) {
 		`oneslot_work_items{state="dead"} 0`,
 		`oneslot_work_items_due 2`,
 		`oneslot_slots_held{kind="supervised"} 2`,
+		`oneslot_everything_on_hold 1`,
+		`oneslot_holds 2`,
 		`oneslot_decisions_total{verdict="defer",reason="systemd"} 2`,
 		`oneslot_deliveries_total{hook="a\"b\\c\nd",result="queued"} 1`,
 		`oneslot_claims_lost_total 4`,

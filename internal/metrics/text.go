@@ -61,6 +61,10 @@ func (s *Set) gauges(ctx context.Context) (b []byte) {
 	if err == nil {
 		live, err = s.src.Live(ctx)
 	}
+	var holds []slot.Hold
+	if err == nil {
+		holds, err = s.src.Holds(ctx)
+	}
 	yes(err == nil && s.src.Ready(ctx) == nil, "oneslot_store_up")
 	if err != nil {
 		return b
@@ -83,5 +87,8 @@ func (s *Set) gauges(ctx context.Context) (b []byte) {
 	for _, kind := range []slot.Kind{slot.Supervised, slot.Detached, slot.Waiting} {
 		gauge(held[kind], "oneslot_slots_held", "kind", string(kind))
 	}
+	everything := slices.ContainsFunc(holds, func(h slot.Hold) bool { return h.Scope == slot.Everything })
+	yes(everything, "oneslot_everything_on_hold")
+	gauge(len(holds), "oneslot_holds")
 	return b
 }
