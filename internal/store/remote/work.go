@@ -39,8 +39,8 @@ func (s *Store) Revive(ctx context.Context, ref slot.Ref, rule *string) ([]queue
 	return s.items(ctx, post("retry", "/work/retry", wire.Retry{Ref: ref.String(), Rule: rule}))
 }
 
-// Drop ends work that waits or is dead, as queue.Store does; of all refs only for the
-// server's admin.
+// Drop ends work that waits or is dead, as queue.Store does. The server lets its admin
+// alone do it.
 func (s *Store) Drop(ctx context.Context, d queue.Drop) ([]queue.Dropped, error) {
 	in := wire.Drop{Dead: d.Ref.IsZero(), Rule: d.Rule, Reason: d.Reason, By: d.By}
 	if !in.Dead {

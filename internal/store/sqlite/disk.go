@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -25,7 +26,7 @@ func (w *writer) sync() error {
 			err = fmt.Errorf("%w, which others may not come to know: %w", err, e)
 		}
 	} else if w.holed() {
-		err = fmt.Errorf("an earlier step could not be put there")
+		err = errors.New("an earlier step could not be put there")
 	}
 	if err == nil {
 		return nil
@@ -40,11 +41,14 @@ func (w *writer) holed() bool {
 }
 
 // mend writes the -wal once more if some process could not put it on disk. SQLite's
-// write lock is ours.
+// write lock is ours. A sync of our own must not be told of a fault, and mark it, while
+// the mark is taken away.
 func (w *writer) mend() error {
 	if !w.holed() {
 		return nil
 	}
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
 	size, err := w.log.Seek(0, io.SeekEnd)
 	if err == nil {
 		_, err = io.Copy(io.NewOffsetWriter(w.log, 0), io.NewSectionReader(w.log, 0, size))

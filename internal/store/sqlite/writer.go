@@ -295,8 +295,8 @@ type writer struct {
 	// listener is who is told when something may be due, as of our last look.
 	listener string
 	// damaged: the file is to stay as it is, so the connection is never closed,
-	// which would move the -wal into it. Nor is it
-	// while the -wal may have a hole on disk.
+	// which would move the -wal into it. Nor is it while the -wal may have a hole on
+	// disk.
 	damaged bool
 	// mover moves the -wal into the file; moved is closed when it has, and nil if
 	// it does not.
@@ -355,6 +355,7 @@ func isFull(err error) bool {
 	return errors.As(err, &e) && e.Code()&0xff == lib.SQLITE_FULL
 }
 
+// attempt is transact on a disk with room.
 func (w *writer) attempt(ops []*op) (begun bool, err error) {
 	if err := w.same(); err != nil {
 		return false, err
