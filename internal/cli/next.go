@@ -40,7 +40,7 @@ func unheld(h *slot.Hold) string {
 // nextWork says what becomes of the work that waits for a free slot; empty if there
 // is none.
 func nextWork(a *app.App, work []queue.Item, now time.Time) string {
-	it, ok := first(work)
+	it, ok := firstWork(work)
 	if !ok {
 		return ""
 	}
@@ -65,8 +65,8 @@ func nextWork(a *app.App, work []queue.Item, now time.Time) string {
 	return fmt.Sprintf("%s is looked at again %s (%s)", name, at, reasonText(it))
 }
 
-// first is the work that is looked at first; what was given up comes after all else.
-func first(work []queue.Item) (it queue.Item, ok bool) {
+// firstWork is the work that is looked at first; what was given up comes after all else.
+func firstWork(work []queue.Item) (it queue.Item, ok bool) {
 	work = slices.DeleteFunc(slices.Clone(work), func(it queue.Item) bool {
 		return it.State != queue.Pending && it.State != queue.Dead
 	})
@@ -96,14 +96,14 @@ func unworked(a *app.App, ref slot.Ref) string {
 		return ""
 	case pid == 0:
 		return "no daemon is there to look at it: start `oneslot serve`, or `oneslot dispatch --wait " + quote(ref.String()) + "`"
-	case frozen(a, pid):
+	case daemonStopped(a, pid):
 		return fmt.Sprintf("the daemon, pid %d, is stopped (SIGSTOP) and looks at nothing: `kill -CONT %d` has it go on", pid, pid)
 	}
 	return ""
 }
 
-// frozen reports whether the daemon is seen to be stopped. Another host's is not seen.
-func frozen(a *app.App, pid int) bool {
+// daemonStopped reports whether the daemon is seen to be stopped. Another host's is not seen.
+func daemonStopped(a *app.App, pid int) bool {
 	if a.Server != nil {
 		return false
 	}
@@ -116,7 +116,7 @@ func nextHeld(a *app.App, s claim.Slot, work []queue.Item, now time.Time) string
 	ref, live := quote(s.Ref.String()), s.Live()
 	d, reason, _ := claim.Judge(app.Sight{}, *live)
 	then := "whoever asks then gets it"
-	switch it, ok := first(work); {
+	switch it, ok := firstWork(work); {
 	case s.Hold != nil:
 		then = unheld(s.Hold)
 	case s.Waiting > 0:

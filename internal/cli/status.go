@@ -156,7 +156,7 @@ func (c *cli) showStatus(a *app.App, all state) error {
 	daemon := "none: nobody works the queue"
 	if all.daemon != 0 {
 		daemon = fmt.Sprintf("pid %d", all.daemon)
-		if frozen(a, all.daemon) {
+		if daemonStopped(a, all.daemon) {
 			daemon += ", stopped (SIGSTOP): nothing is taken and nothing starts"
 		}
 	}
